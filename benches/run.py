@@ -9,6 +9,7 @@
     startup    wall time of short commands
     memory     bytes per flow and per user
     sweep      what a sweep's store and Python add to its runs
+    households a provider's tree of shapers, household by household
     wasm       the engine in WebAssembly beside the native one, and its size
     learning   steps a second of the environment for learners
     all        all of them

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -247,6 +248,18 @@ def test_a_run_and_a_comparison_do_not_share_a_folder(kept: Path, tmp_path: Path
     # As earlier versions left them.
     shutil.copy(kept / "summary.json", tmp_path / "compared")
     assert len(open_comparison(tmp_path / "compared").runs) == 2
+
+
+def test_runs_of_several_engines_do_not_share_a_folder_with_another(
+    kept: Path, small_file: Path, tmp_path: Path, sojourn: Command
+) -> None:
+    compare(SMALL, {"bottleneck.qdisc": ["codel"]}, 1, out=tmp_path / "compared")
+    for folder, there in ((kept, "a single run"), (tmp_path / "compared", "a comparison")):
+        # What is there would be opened in their place.
+        done = sojourn("run", small_file, "--engine", "packets,fluid", "--out", folder)
+        assert done.returncode == 2
+        assert f"{folder}: {there} is there (" in one_line(done.stderr)
+        assert not (folder / "packets").exists()
 
 
 @pytest.fixture
@@ -537,3 +550,29 @@ def test_a_change_that_a_later_one_replaces_is_refused() -> None:
         scenario.with_text([("bottleneck.qdisc.qref", "60"), ("bottleneck.qdisc", "pi")])
     kept = scenario.with_({"bottleneck.qdisc": "pi", "bottleneck.qdisc.qref": 60})
     assert '"qref":60' in kept.to_json().replace(" ", "")
+    by_number: dict[str, object] = {"traffic.0.flows": 7, "traffic.bulk1": {"kind": "bulk"}}
+    with pytest.raises(ScenarioError, match=r"^traffic\.0\.flows: traffic\.bulk1, which comes"):
+        scenario.with_(by_number)
+
+
+def test_two_names_of_one_field_are_refused() -> None:
+    group = {"kind": "bulk", "from": "a", "to": "b"}
+    links = [{"name": "ab", "from": "a", "to": "b", "rate": "9mbit"}]
+    links += [{"name": "ba", "from": "b", "to": "a"}]
+    scenario = Scenario(
+        {"duration": "9s", "links": links, "traffic": [group, {**group, "name": "g"}, group]}
+    )
+    for one, other in (
+        ("traffic.1.flows", "traffic.g.flows"),
+        ("traffic[2].flows", "traffic.bulk3.flows"),
+        ("traffic.bulk1.flows", "traffic.00.flows"),
+    ):
+        said = re.escape(f"{one}: {other} is the same field; give one of them")
+        with pytest.raises(ScenarioError, match=said):
+            grid(scenario, {one: [2, 3], other: [4]}, seeds=1)
+        with pytest.raises(ScenarioError, match=said):
+            scenario.with_text([(one, "2"), (other, "4")])
+    with pytest.raises(ScenarioError, match=r"links\.0\.rate is the same field"):
+        scenario.with_({"links.ab.rate": "1mbit", "links.0.rate": "2mbit"})
+    apart = scenario.with_({"traffic.0.flows": 2, "traffic.g.flows": 3, "traffic.bulk3.flows": 4})
+    assert [each["flows"] for each in apart.to_dict()["traffic"]] == [2, 3, 4]

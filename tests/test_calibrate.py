@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -9,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from sojourn import Scenario, ScenarioError, calibrate, run
+from conftest import Command
+from sojourn import Scenario, ScenarioError, calibrate, compare, run
 from sojourn.calibration import (
     Calibration,
     _read,
@@ -19,7 +21,7 @@ from sojourn.calibration import (
 from sojourn.cli.app import main
 from sojourn.errors import InputError, Stopped
 from sojourn.files import json_text, keep
-from sojourn.load import realised_load, uncongested
+from sojourn.load import Basis, uncongested
 
 # Sizes without a heavy tail, so that a short run realises what is asked for.
 LIGHT = {
@@ -47,7 +49,7 @@ def test_load_grows_in_proportion_to_users(light: Scenario) -> None:
 def test_calibrated_users_realise_the_load(light: Scenario, load: float) -> None:
     scenario = with_users(light.with_({"load": load, "seed": 11}))
     summary = run(uncongested(scenario)).summary
-    assert realised_load(summary, 10_000_000) == pytest.approx(load, rel=0.06)
+    assert Basis("forward", 10_000_000).load(summary) == pytest.approx(load, rel=0.06)
 
 
 def test_users_and_load_are_inverse(light: Scenario) -> None:
@@ -92,7 +94,47 @@ def test_a_damaged_calibration_is_made_again(light: Scenario, cache: Path) -> No
 def test_both_directions_are_calibrated_together(light: Scenario) -> None:
     scenario = with_users(light.with_({"traffic.0.direction": "both", "load": 0.6}))
     summary = run(uncongested(scenario)).summary
-    assert realised_load(summary, 10_000_000, direction="both") == pytest.approx(0.6, rel=0.06)
+    assert Basis("both", 10_000_000).load(summary) == pytest.approx(0.6, rel=0.06)
+
+
+def test_what_varies_on_the_link_varies_nothing_about_users(light: Scenario) -> None:
+    """The uncongested link is ten times as fast all the time."""
+    found = calibrate(light)
+    slower = [{"at": "15s", "set": {"bottleneck.rate": "1mbit"}}]
+    steps = {"kind": "steps", "steps": [["15s", "1mbit"]]}
+    for varied in ({"changes": slower}, {"bottleneck.schedule": steps}):
+        assert calibrate(light.with_(varied)).points == found.points
+
+
+def test_load_is_a_fraction_of_the_link_that_the_data_cross(light: Scenario) -> None:
+    """By `direction` or by `from` and `to`; an ideal link has no rate."""
+    slow = light.with_({"bottleneck.reverse": {"rate": "5mbit"}, "load": 0.4})
+    turned = {"traffic.0.from": "right", "traffic.0.to": "left"}
+    for way in ({"traffic.0.direction": "reverse"}, turned):
+        scenario = with_users(slow.with_(way))
+        assert Basis.of(scenario) == Basis("reverse", 5_000_000)
+        summary = run(uncongested(scenario)).summary
+        assert Basis("reverse", 5_000_000).load(summary) == pytest.approx(0.4, rel=0.08)
+        with pytest.raises(ScenarioError, match=r"no \[bottleneck\] with a rate on the way"):
+            calibrate(slow.with_(way | {"bottleneck.reverse": "ideal"}))
+    ideal = light.with_({"bottleneck.reverse": "ideal", "load": 0.4})
+    summary = run(uncongested(with_users(ideal))).summary
+    assert Basis("both", 10_000_000).load(summary) == pytest.approx(0.4, rel=0.06)
+
+
+def test_comparisons_realise_the_load_that_was_asked_for(light: Scenario) -> None:
+    """Of transfers too, in the direction of the data; the link that varies does not show in it."""
+    varied = {"bottleneck.qdisc": ["droptail", "codel"]}
+    changes = [{"at": "20s", "set": {"bottleneck.qdisc.limit": 50}}]
+    transfers = {"kind": "transfers", "load": 0.3, "size": "20kB", "rtt": "40ms"}
+    size = {"dist": "exponential", "mean": "20kB"}
+    for group in (transfers, transfers | {"size": size, "direction": "reverse"}):
+        made = compare(
+            light.with_({"traffic": [group], "changes": changes, "load": None}), varied, repeat=2
+        )
+        loads = [run.realised_load for run in made.runs]
+        assert loads == [pytest.approx(0.31, rel=0.15)] * 4
+        assert all(run.bottleneck["utilisation"] < 0.05 for run in made.uncongested)
 
 
 def test_users_of_the_way_back_offer_as_much(light: Scenario) -> None:
@@ -138,10 +180,10 @@ def test_the_load_is_of_the_datas_direction_or_the_mean_of_both() -> None:
         links = {"bottleneck": forward, "reverse": back}
         return {"links": [{"name": name, "throughput_bps": bps} for name, bps in links.items()]}
 
-    found = {way: realised_load(summary(3e6, 1e6), 8e6, direction=way) for way in WAYS}
+    found = {way: Basis(way, 8_000_000).load(summary(3e6, 1e6)) for way in WAYS}
     assert found == {"forward": 0.375, "reverse": 0.125, "both": 0.25}
     # Nothing was measured.
-    assert [realised_load(summary(None, None), 8e6, direction=way) for way in WAYS] == [0.0] * 3
+    assert [Basis(way, 8_000_000).load(summary(None, None)) for way in WAYS] == [0.0] * 3
 
 
 def test_a_scenario_without_a_load_stays_as_it_is(light: Scenario) -> None:
@@ -171,3 +213,20 @@ def test_groups_are_found_by_kind() -> None:
             _web_group(fields, wrong)  # type: ignore[arg-type]
     with pytest.raises(ScenarioError, match="no group of kind web"):
         _web_group({"traffic": [{"kind": "bulk"}]}, None)
+
+
+def test_the_command_shows_every_group_of_web_users(
+    light: Scenario, tmp_path: Path, sojourn: Command
+) -> None:
+    one = light.to_dict()
+    several = {**one, "traffic": [*one["traffic"], one["traffic"][0] | {"name": "others"}]}
+    for name, fields in (("one.json", one), ("several.json", several)):
+        (tmp_path / name).write_text(json.dumps(fields))
+    tables = sojourn("calibrate", "several.json", "--quiet").stdout.split("\nload  users\n")
+    assert len(tables) == 3
+    assert tables[0] == "web1" and tables[1].endswith("\n\nothers")
+    words = ("--quiet", "--json")
+    alone = json.loads(sojourn("calibrate", "one.json", *words).stdout)
+    found = json.loads(sojourn("calibrate", "several.json", *words).stdout)
+    assert list(found) == ["web1", "others"] and found["web1"] == alone
+    assert found["others"]["group"] == "others"

@@ -53,6 +53,11 @@ def test_roots_of_a_delayed_integrator_are_lamberts(delay: float) -> None:
     assert found[:5] == pytest.approx(expected[:5], rel=1e-9)
 
 
+def test_as_many_roots_are_found_as_are_asked_for() -> None:
+    found = system_roots([(0.0, np.zeros((1, 1))), (1.0, -np.ones((1, 1)))], 40)
+    assert found == pytest.approx([complex(lambertw(-1, k)) for k in range(40)], rel=1e-9)
+
+
 def test_roots_on_either_side_of_zero_are_both_found() -> None:
     # s² = 1.
     saddle = np.array([[0.0, 1.0], [1.0, 0.0]])

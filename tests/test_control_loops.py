@@ -328,6 +328,30 @@ def test_the_whole_settings_of_a_scenario_have_a_model(kind: str) -> None:
     assert found.denominator == pytest.approx(plain.denominator, rel=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["reno", "aimd", "scalable", "highspeed"])
+def test_windows_have_the_defaults_of_hosts_of_2003(kind: str) -> None:
+    """As the guide says, which has Linux's Scalable TCP, too."""
+    resolved = {
+        profile: Scenario(
+            {
+                "duration": "1s",
+                "bottleneck": {"rate": "10mbit"},
+                "tcp": {"profile": profile, "congestion": kind},
+                "traffic": [{"kind": "bulk"}],
+            }
+        ).resolved().to_dict()["tcp"]["congestion"]
+        for profile in ("classic", "modern")
+    }  # fmt: skip
+    linux = {"kind": kind, "lwnd": 0, "at_least_reno": True} if kind == "scalable" else kind
+
+    def point(law: Table) -> Any:
+        network = Network(60, 10000, rtt=0.24)
+        return operating_point(Model(network, law, qdisc={"kind": "pi", "qref": 100}))
+
+    assert point(kind) == point(resolved["classic"])
+    assert point(linux) == point(resolved["modern"])
+
+
 def test_settings_without_a_law_are_refused() -> None:
     for qdisc, message in (("fifo", "fifo"), ({"kind": "pi2", "scalable": True}, "scalable")):
         with pytest.raises(ControlError, match=message):

@@ -205,6 +205,31 @@ def test_edges_pass_over_what_has_no_loop() -> None:
             edges(build, low, high)
 
 
+def test_where_a_loop_jumps_over_the_axis_nothing_oscillates() -> None:
+    """PIE's table has a step at p = 1 %, which is 2/W² for Reno, W the window."""
+    found = critical_rtt(Model(Network(20, 2500, rtt=0.1), qdisc="pie"), 0.024, 2.4)
+    assert [edge.stable_above for edge in found] == [False, True, False]
+    assert found[1].at == pytest.approx(math.sqrt(200) * 20 / 2500, rel=1e-9)
+    assert [edge.omega is None for edge in found] == [False, True, False]
+
+
+@pytest.mark.parametrize("step", [1e-3, 1e3])
+@pytest.mark.parametrize(("below", "above"), [(1.0, 9.0), (9.0, 1.0)])
+def test_a_jump_is_found_where_it_is(step: float, below: float, above: float) -> None:
+    (edge,) = edges(lambda x: integrator(below if x < step else above, 0.5), step / 9, 9 * step)
+    assert (edge.at, edge.omega) == (pytest.approx(step, rel=1e-9), None)
+    assert edge.stable_above == (above == 1)
+
+
+def test_a_gap_between_stable_and_unstable_is_no_edge() -> None:
+    def build(k: float) -> Loop:
+        if abs(k / math.pi - 1) < 1e-3:
+            raise ControlError("none")
+        return integrator(k, 0.5)
+
+    assert edges(build, 0.1, 100) == []
+
+
 def test_a_critical_round_trip_is_of_the_kind_that_the_model_has() -> None:
     # With 50 packets of 3750 a second waiting both are 13.3 ms apart.
     whole, alone = (

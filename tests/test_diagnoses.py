@@ -109,6 +109,165 @@ def test_transfers_that_arrive_anyway_may_offer_too_much() -> None:
     assert found({**transfers, "rate": 5}) == []
 
 
+def offered(**groups: Mapping[str, object]) -> list[Any]:
+    """What is said of UDP over 20 Mb/s, and 100 Mb/s back, for a minute."""
+    link = {"rate": "20mbit", "delay": "5ms", "qdisc": "codel", "reverse": {"rate": "100mbit"}}
+    traffic = [{"kind": "udp", "name": name} | dict(each) for name, each in groups.items()]
+    base = {"duration": "60s", "warmup": "10s", "bottleneck": link, "traffic": traffic}
+    return before(Scenario(base))
+
+
+def test_overload_is_what_is_offered_at_the_same_time() -> None:
+    half = {"rate": "15mbit"}
+    early, late = half | {"stop": "30s"}, half | {"start": "30s"}
+    assert offered(early=early, late=late) == []
+    assert names(offered(early=half | {"stop": "10s"}, late=half)) == {"traffic-outside-window"}
+    (found,) = offered(early=early | {"stop": "40s"}, late=late)
+    assert (found.name, found.place) == ("overload", "traffic.early, traffic.late")
+    assert found.message == (
+        "UDP offers 30 Mb/s to a link of 20 Mb/s for 10 s of the measured 50 s: the queue grows "
+        "all that time, whatever the discipline"
+    )
+    # What lasts is told with the mean, and without what is there beside it.
+    whole, pulse = {"rate": "25mbit"}, {"rate": "10mbit", "start": "20s", "stop": "30s"}
+    (found,) = offered(whole=whole, pulse=pulse)
+    assert found.message.endswith("the queue is full all the time, whatever the discipline")
+    assert found.numbers == {"offered_bps": 27e6, "rate_bps": 20e6}
+    (found,) = offered(pulse=pulse | {"rate": "21mbit"}, other=half | {"start": "50s"})
+    assert (found.place, found.numbers["offered_bps"]) == ("traffic.pulse", 21e6)
+    # Members that begin one by one offer it all when the last has begun.
+    (found,) = offered(many={"rate": "1mbit", "flows": 25, "start": {"even": "5s..35s"}})
+    assert " for 25 s of the measured 50 s: " in found.message
+
+
+def test_overload_is_not_told_of_a_link_that_is_no_bottleneck() -> None:
+    def told(*groups: dict[str, Any], **more: Any) -> set[str]:
+        return {each["name"] for each in run(Scenario(GOOD | {"traffic": groups} | more)).diagnoses}
+
+    udp = {"kind": "udp", "rate": "15mbit", "rtt": "40ms"}
+    assert told(udp | {"stop": "25s"}, udp | {"start": "25s"}) == {"no-bottleneck"}
+    # Too little for the queue to be seen, then enough.
+    slightly = udp | {"rate": "5.001mbit", "start": "20s", "stop": "20.2s"}
+    assert told(udp, slightly) == {"no-bottleneck"}
+    assert told(udp, slightly | {"stop": "20.5s"}) == {"overload"}
+    # Two machines do not send more than their interfaces carry, and a link may become a faster one.
+    many = udp | {"flows": 4}
+    assert told(many, access={"rate": "5mbit", "hosts": 2}) == {"no-bottleneck"}
+    faster = [{"at": "5s", "set": {"bottleneck.rate": "100mbit"}}]
+    assert told(many, changes=faster) == {"no-bottleneck"}
+
+
+def test_loads_are_counted_at_the_same_time() -> None:
+    link = {"rate": "1mbit", "delay": "5ms", "qdisc": "codel"}
+    one = {**LIGHT_USERS, "name": "one", "load": 0.6}
+    two = one | {"name": "two", "start": "30s"}
+    base = GOOD | {"bottleneck": link}
+    (found,) = before(Scenario(base | {"traffic": [one, two]}))
+    assert "1.2 is above 1 for 10 s of the measured 30 s" in found.message
+    assert before(Scenario(base | {"traffic": [one | {"stop": "30s"}, two]})) == []
+
+
+@pytest.mark.parametrize(
+    ("way", "forward"),
+    [
+        ({"direction": "reverse"}, False),
+        ({"from": "right", "to": "left"}, False),
+        ({"from": "right", "to": "left", "direction": "reverse"}, True),
+        ({"from": "right", "to": "left", "direction": "both"}, True),
+        ({"from": "left", "to": "right"}, True),
+    ],
+)
+def test_the_ends_of_a_group_say_which_way_it_goes(way: dict[str, str], forward: bool) -> None:
+    assert [each.name for each in offered(udp={"rate": "25mbit"} | way)] == ["overload"] * forward
+
+
+def test_times_that_are_spread_evenly_are_a_range() -> None:
+    even, ranged = {"even": "40s..50s"}, "40s..50s"
+    for start in (even, ranged):
+        (found,) = before(changed({"traffic.flows.start": start}))
+        assert (found.name, found.numbers["start_s"]) == ("traffic-outside-window", 40)
+    for rtt in ({"even": "100s..200s"}, "100s..200s"):
+        (found,) = before(changed({"traffic.flows.rtt": rtt, "warmup": "20s"}))
+        assert (found.name, found.numbers["rtt_s"]) == ("delay-beyond-run", 150)
+
+
+def over_quic(**settings: object) -> dict[str, object]:
+    return {"traffic.flows.transport": "quic", "traffic.flows.quic": settings}
+
+
+MARKS = {"bottleneck.qdisc": {"kind": "codel", "ecn": True}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "remedy"),
+    [
+        (MARKS | over_quic(), "set quic.ecn = true"),
+        (MARKS | over_quic() | {"tcp.ecn": True}, "set quic.ecn = true"),
+        (MARKS | over_quic(ecn=True), None),
+        (MARKS | over_quic(congestion="prague"), None),
+        (MARKS | over_quic() | {"quic": {"ecn": True}}, None),
+        (over_quic(ecn=True), "set bottleneck.qdisc.ecn = true"),
+        (over_quic() | {"quic": {"ecn": True}}, "set bottleneck.qdisc.ecn = true"),
+        # Nobody has asked for the ECN that comes with a congestion control.
+        (over_quic(congestion="prague"), None),
+        (over_quic(ecn=False) | {"quic": {"ecn": True}}, None),
+        (over_quic() | {"tcp.ecn": True}, None),
+    ],
+)
+def test_ecn_is_that_of_the_groups_transport(
+    changes: Mapping[str, object], remedy: str | None
+) -> None:
+    found = before(changed(changes))
+    assert [(each.name, each.remedy) for each in found] == (
+        [("ecn-on-one-side", remedy)] if remedy else []
+    )
+
+
+def test_datagrams_take_part_in_ecn_by_their_codepoint() -> None:
+    def remedies(*groups: dict[str, Any]) -> list[str]:
+        marked = changed(MARKS).with_({"traffic": groups})
+        return [each.remedy for each in before(marked) if each.name == "ecn-on-one-side"]
+
+    bulk = {"kind": "bulk", "rtt": "40ms"}
+    udp, ping = {"kind": "udp", "rate": "1mbit"}, {"kind": "ping"}
+    call, onoff = {"kind": "call"}, {"kind": "onoff", "rate": "1mbit", "on": "1s", "off": "1s"}
+    for datagrams in (udp, ping, call, onoff):
+        assert remedies(bulk, datagrams) == ["set tcp.ecn = true"]
+        assert remedies(bulk, datagrams | {"ecn": "ect0"}) == []
+        assert remedies(datagrams) == ['set traffic.0.ecn = "ect0"']
+    quic = bulk | {"transport": "quic"}
+    assert remedies(bulk, quic, udp) == ["set tcp.ecn = true and quic.ecn = true"]
+
+
+def test_receive_windows_are_those_of_the_transport() -> None:
+    def found(changes: dict[str, object]) -> dict[str, Any]:
+        crowd = {"traffic.flows.rtt": "100ms", "bottleneck.rate": "200mbit"}
+        told = run(changed(crowd | changes)).diagnoses
+        return next((each for each in told if each["name"] == "receive-window"), {})
+
+    assert found(over_quic() | {"tcp.profile": "classic"}) == {}
+    window = found(over_quic(max_data="64KiB"))
+    assert window["place"] == "traffic.flows.quic.max_data"
+    assert "its receive window of 64 KiB allows, which opens by halves" in window["message"]
+    assert window["remedy"].startswith("set quic.max_data to 1")
+    assert "tcp" not in window["remedy"]
+    both = found(over_quic(max_data="64KiB", max_stream_data="32KiB"))
+    assert both["place"] == "traffic.flows.quic.max_stream_data"
+    assert both["remedy"].startswith("set quic.max_data and quic.max_stream_data to ")
+    assert found(over_quic(max_data="4MiB")) == {}
+
+
+def test_gains_are_judged_with_the_congestion_control_of_the_transport() -> None:
+    gains = {"bottleneck.qdisc": {"kind": "pi", "a": 1e-2, "b": 9.9e-3}}
+
+    def told(control: str, changes: dict[str, object]) -> set[str]:
+        return names(before(changed(gains | {"tcp.congestion": control} | changes)))
+
+    assert told("cubic", over_quic()) == {"unstable-gains"}
+    for control in ("bbr", "cubic"):
+        assert told("reno", over_quic(congestion=control)) == set()
+
+
 def test_gains_for_another_link_come_from_the_linear_model() -> None:
     (found,) = before(changed(EARLY["unstable-gains"][0]))
     assert found.numbers["phase_margin_deg"] < 0
@@ -156,6 +315,9 @@ def test_the_other_direction_may_be_the_bottleneck() -> None:
     both = changed({"bottleneck.qdisc": "droptail", "traffic.flows.direction": "both"})
     assert not after(both, {"links": [idle, busy], "groups": []})
     assert not after(both, {"links": [full, busy], "groups": []})
+    back = both.with_({"traffic.flows.direction": "forward"})
+    back = back.with_({"traffic.flows.from": "right", "traffic.flows.to": "left"})
+    assert not after(back, {"links": [full, busy], "groups": []})
 
 
 def test_few_exchanges_make_no_percentile() -> None:
@@ -165,6 +327,35 @@ def test_few_exchanges_make_no_percentile() -> None:
     )
     assert "few-exchanges" in {each["name"] for each in few.diagnoses}
     assert "few-exchanges" not in {each["name"] for each in many.diagnoses}
+
+
+@pytest.mark.parametrize("named", [{}, {"name": "flows"}])
+def test_groups_are_told_by_their_own_numbers(named: dict[str, str]) -> None:
+    users = {"kind": "web", "model": "packmime", "users": 3, "rtt": "40ms", "direction": "both"}
+    flows = {"kind": "bulk", "flows": 20, "rtt": "100ms", "tcp": {"profile": "classic"}} | named
+    more = users | {"users": 300, "direction": "forward"}
+    link = {"rate": "50mbit", "delay": "5ms", "qdisc": "codel"}
+    scenario = Scenario(GOOD | {"bottleneck": link, "traffic": [users, flows, more]})
+    found = {each["name"]: each["place"] for each in run(scenario).diagnoses}
+    place = f"traffic.{named.get('name', 1)}.tcp.receive_window"
+    assert found == {"receive-window": place, "few-exchanges": "traffic.0"}
+
+
+def test_many_copies_of_an_unnamed_group_are_told_by_the_first() -> None:
+    def link(name: str, ends: tuple[str, str], **more: object) -> dict[str, object]:
+        return {"name": name, "from": ends[0], "to": ends[1], "delay": "1ms"} | more
+
+    links = [
+        link("trunk", ("internet", "town"), rate="100mbit"),
+        link("home", ("town", "house"), rate="10mbit", count=3),
+        link("up", ("house", "internet"), count=3),
+    ]
+    ends = {"from": "internet", "to": "house"}
+    users = {"kind": "web", "model": "packmime", "rtt": "40ms"} | ends
+    traffic = [users | {"users": 100}, users | {"users": 3}]
+    scenario = Scenario({"duration": "40s", "links": links, "traffic": traffic})
+    few = [each for each in run(scenario).diagnoses if each["name"] == "few-exchanges"]
+    assert [each["place"] for each in few] == ["traffic.1"]
 
 
 def test_late_packets_come_from_the_routers_own_verdict() -> None:
@@ -205,7 +396,11 @@ def test_a_course_that_moves_one_way_has_not_settled(course: list[float], told: 
     settling = found["not-settled"].numbers.get("settling_s") if told else None
     assert settling is None or settling == pytest.approx(30, rel=0.05)
     # Links that change, and traffic that begins within the window, mean to move.
-    for change in ({"traffic.flows.start": "0s..25s"}, {"traffic.flows.stop": "35s"}):
+    starts = ("0s..25s", {"even": "0s..25s"}, {"dist": "exponential", "mean": "5s"})
+    for change in (
+        *({"traffic.flows.start": each} for each in starts),
+        {"traffic.flows.stop": "35s"},
+    ):
         assert not after(base.with_(change), summary, samples)
 
 

@@ -210,6 +210,93 @@ def test_what_is_wrong_with_flows_is_said_at_once(
     assert "\n" not in str(raised.value)
 
 
+def varying(qdisc: dict[str, Any], **options: Any) -> dict[str, Any]:
+    link = {"rate": "10mbit", "delay": "5ms", "qdisc": qdisc}
+    tcp = {"congestion": "constant"}
+    flows = {"kind": "bulk", "name": "learner", "flows": 4, "rtt": "50ms", "tcp": tcp}
+    return {"duration": "6s", "warmup": "1s", "bottleneck": link, "traffic": [flows], **options}
+
+
+def worlds(scenario: dict[str, Any], interval: str) -> list[tuple[AqmEnv | FlowEnv, float]]:
+    return [
+        (AqmEnv(scenario, {QREF: (1, 200)}, interval=interval), 60.0),
+        (FlowEnv(scenario, "learner", WINDOWS, interval=interval), 60_000.0),
+    ]
+
+
+def seen_of(world: AqmEnv | FlowEnv, action: float) -> np.ndarray:
+    """Observations and rewards of an episode."""
+    world.reset(seed=3)
+    rows, over = [], False
+    while not over:
+        seen, reward, _, over, _ = world.step(np.array([action]))
+        rows.append(np.append(seen, reward))
+    return np.array(rows)
+
+
+@pytest.mark.parametrize(
+    "schedule",
+    [
+        {"kind": "markov", "rates": ["2mbit", "20mbit"], "hold": "200ms"},
+        {"kind": "lognormal", "sigma": 1.0},
+        {"kind": "steps", "steps": [["1s", "30mbit"], ["2s", "1mbit"]], "repeat": "3s"},
+        {"kind": "radio", "model": "starlink"},
+        {"kind": "radio", "model": "lte"},
+    ],
+)
+def test_a_full_link_is_worth_at_most_1_whatever_its_rate_does(schedule: dict[str, Any]) -> None:
+    """It lives through outages, too."""
+    scenario = varying({"kind": "pi", "qref": 60})
+    scenario["bottleneck"]["schedule"] = schedule
+    for world, action in worlds(scenario, "200ms"):
+        rows = seen_of(world, action)
+        assert len(rows) == 30 and np.isfinite(rows).all()
+        # What the reward takes for throughput, and the reward.
+        assert rows[:, -1].max() <= 1
+        assert rows[:, 2].max() <= 1 and rows[:, 2].mean() > 0.3
+
+
+@pytest.mark.parametrize(
+    ("bottleneck", "changes"),
+    [
+        ({"schedule": {"kind": "steps", "steps": [["3.1s", "2mbit"]]}}, []),
+        ({}, [{"at": "3.1s", "set": {"bottleneck.rate": "2mbit"}}]),
+    ],
+)
+def test_throughput_is_compared_with_the_mean_of_the_rate(
+    bottleneck: dict[str, Any], changes: list[dict[str, Any]]
+) -> None:
+    """The rate falls from 10 to 2 Mb/s after a fifth of the seventh interval."""
+    scenario = varying({"kind": "pi", "qref": 60}, changes=changes, seed=3)
+    scenario["bottleneck"].update(bottleneck)
+    rows = seen_of(AqmEnv(scenario, {QREF: (1, 200)}, interval="500ms"), 60.0)
+    watched = sojourn.Simulation(scenario)
+    throughputs = []
+    for _ in rows:
+        watched.run_until(watched.now + 0.5)
+        throughputs.append(watched.observe()["links"][0]["throughput_bps"])
+    means = [10e6] * 6 + [3.6e6] + [2e6] * 5
+    np.testing.assert_allclose(rows[:, 2], np.minimum(1, np.divide(throughputs, means)), rtol=1e-5)
+
+
+def test_in_an_outage_a_queue_waits_as_at_the_rate_that_is_written() -> None:
+    """It begins shortly before the fourth look: what is in flight and in the queue stays there."""
+    scenario = varying({"kind": "pi", "qref": 60}, seed=3)
+    scenario["bottleneck"]["schedule"] = {"kind": "steps", "steps": [["3.95s", "0bit"]]}
+    (aqm, qref), (flow, window) = worlds(scenario, "1s")
+    rows = seen_of(aqm, qref)
+    watched = sojourn.Simulation(scenario)
+    watched.run_until("4s")
+    assert rows[3, 0] == 8 * watched.observe()["links"][0]["queue_bytes"] / 10e6 > 0
+    assert rows[3, 2] > 0.9 and rows[4, 2] == 0
+    rows = seen_of(flow, window)
+    watched = sojourn.Simulation(scenario)
+    watched.set("traffic.0.tcp.congestion.cwnd", f"{window:.0f}B")
+    watched.run_until("4s")
+    flight = sum(each["in_flight_bytes"] for each in watched.observe()["groups"][0]["flows"])
+    assert rows[3, 3] == pytest.approx(8 * flight / (10e6 * rows[3, 1]), rel=1e-12)
+
+
 @pytest.fixture(scope="module")
 def example() -> ModuleType:
     path = Path(__file__).resolve().parent.parent / "examples" / "learn.py"

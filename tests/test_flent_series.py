@@ -58,6 +58,7 @@ kind = "bulk"
 direction = "both"
 [[traffic]]
 kind = "bulk"
+name = "back"
 direction = "reverse"
 """
 
@@ -294,3 +295,40 @@ def test_a_file_has_the_name_that_flent_wants(tmp_path: Path) -> None:
     (tmp_path / "dir.flent.gz").mkdir()
     with pytest.raises(Error, match=r"cannot write to .*dir\.flent\.gz: Is a directory"):
         flent.write(Made(), tmp_path / "dir.flent.gz", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("written", "downloads", "uploads"),
+    [
+        ("", ["bulk1"], []),
+        ('direction = "reverse"', [], ["bulk1"]),
+        ('direction = "both"', ["bulk1"], ["bulk1.reverse"]),
+        ('from = "right"\nto = "left"', [], ["bulk1"]),
+        ('from = "right"\nto = "left"\ndirection = "reverse"', ["bulk1"], []),
+        ('to = "left"\nfrom = "right"\ndirection = "both"', ["bulk1.reverse"], ["bulk1"]),
+        # Of links with a count.
+        ('direction = "both"', ["bulk1.0", "bulk1.1"], ["bulk1.0.reverse", "bulk1.1.reverse"]),
+        ('name = "a.reverse"', ["a.reverse.0", "a.reverse.1"], []),
+    ],
+)
+def test_a_group_s_direction_is_that_of_its_data(
+    written: str, downloads: list[str], uploads: list[str]
+) -> None:
+    result = Made(probers=False)
+    result.scenario_toml = f'[[traffic]]\nkind = "replay"\n[[traffic]]\nkind = "bulk"\n{written}'
+    result.without = set()
+    # One entry of the file may be several groups, also of a replay.
+    names = ["replay1", "replay1.a-b", *downloads, *uploads]
+    kinds = {name: name.partition("1")[0] for name in names} | dict.fromkeys(
+        [*downloads, *uploads], "bulk"
+    )
+    result.summary["groups"] = [
+        {"name": name, "kind": kind, "members": 1} for name, kind in kinds.items()
+    ]
+    result.acknowledged = [(0.2, f"{name}.0", 1000) for name in [*downloads, *uploads]]
+    results = flent.document(result, 0.5)["results"]
+    for way, groups in (("download", downloads), ("upload", uploads)):
+        flows = [f"TCP {way} BE{n if n > 1 else ''}" for n in range(1, 1 + len(groups))]
+        averages = [f"TCP {way} avg"] if groups else []
+        found = [name for name in results if name.startswith(f"TCP {way}") and "sum" not in name]
+        assert sorted(found) == sorted(flows + averages)

@@ -7,6 +7,7 @@ import json
 import os
 import random
 import re
+import shutil
 import socket
 import subprocess
 import threading
@@ -25,13 +26,15 @@ from sojourn.cli.lab import _export
 from sojourn.cli.lab import lab as run_lab
 from sojourn.errors import Error, InputError
 from sojourn.lab import page
-from sojourn.lab.controls import controls, disciplines
+from sojourn.lab.controls import Control, all_controls, controls, disciplines
 from sojourn.lab.experiment import Experiment, all_experiments, read
 from sojourn.lab.serve import LabServer
 from sojourn.report.page import asset
 
 LAB = resources.files("sojourn.lab")
 NEEDS_ENGINE = pytest.mark.skipif(not page.built(), reason="NO WEBASSEMBLY: make wasm builds it")
+NODE = shutil.which("node")
+NEEDS_NODE = pytest.mark.skipif(NODE is None, reason="needs node")
 POLICY = "default-src 'none'"
 SHORT = 'duration = "1s"\nbottleneck = { rate = "5mbit" }\ntraffic = [{ kind = "bulk" }]\n'
 
@@ -192,6 +195,103 @@ def test_what_is_one_of_a_few_values_is_a_choice() -> None:
     assert "preset" not in found["red"]
     for known in found.values():
         assert all(each.value in each.choices for each in known.values() if each.kind == "choice")
+
+
+def hosts(tcp: dict[str, object]) -> dict[str, Control]:
+    """The controls of TCP in a scenario with these settings."""
+    scenario = Scenario.from_toml(SHORT).with_({"tcp": tcp})
+    experiment = Experiment("", "", "", scenario, {"A": {}, "B": {}})
+    return {each.path: each for each in controls(experiment)["common"]}
+
+
+def test_hosts_are_shown_as_the_scenario_has_them() -> None:
+    plain = hosts({})
+    assert plain["tcp.profile"].value == "modern"
+    assert plain["tcp.congestion"].value == "reno" and plain["tcp.ecn"].value is False
+    old = hosts({"profile": "freebsd4"})["tcp.profile"]
+    assert old.value == "freebsd4" and old.value in old.choices
+    assert hosts({"congestion": {"kind": "cubic"}})["tcp.congestion"].value == "cubic"
+    assert hosts({"congestion": "dctcp"})["tcp.ecn"].value is True
+    # What a scenario sets itself is moved by no other control.
+    assert plain["tcp.ecn"].on_with == ["dctcp", "prague"]
+    assert hosts({"ecn": False})["tcp.ecn"].on_with == []
+
+
+def in_node(folder: Path, code: str, asked: object) -> object:
+    """What a module beside those of the page writes, as JSON."""
+    assert NODE is not None
+    for name in ("values.js", "changes.js", "described.js"):
+        (folder / name).write_text((LAB / "assets" / name).read_text())
+    (folder / "package.json").write_text('{"type": "module"}')
+    (folder / "asked.js").write_text(
+        f"const asked = {json.dumps(asked)};\n{code}\nconsole.log(JSON.stringify(answer));"
+    )
+    done = subprocess.run(
+        [NODE, folder / "asked.js"], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+NUMBERS = (
+    "20", "0.5", ".5", "5.", "007", "1.5", "0.0000000005", "0.123456789012345678",
+    "0.1234567890123456789", "18446744073709551615", "18446744073709551616", "1e3", "1E3", "-1",
+    "+1", "", ".", "1.2.3", "1..2", "1,5", "1 000", "0x10", "\u0661", "99999999999999",
+)  # fmt: skip
+NAMES = (
+    "h", "min", "s", "ms", "us", "\u00b5s", "\u03bcs", "\u00b5S", "ns", "MS", "Min", "sec", "m",
+    "tbit", "gbit", "mbit", "kbit", "bit", "MBIT", "Mbit", "Mb/s", "mb/s", "MB/s", "Mbit/s",
+    "mbit/s", "MBit/s", "Mbps", "mbps", "MBps", "Kbps", "kbps", "kb/s", "Kb/s", "KB/s", "Tbps",
+    "Gb/s", "b/s", "bit/s", "bps", "Bit/s", "mibit", "\u212abit", "GiB", "MiB", "KiB", "kib",
+    "KIB", "GB", "gb", "MB", "Mb", "mB", "kB", "KB", "kb", "B", "b", "", "parsec",
+)  # fmt: skip
+SPACES = (" 1 ms ", "\t1ms\n", "1\u00a0ms", "\u20031 ms", "1 m s", "\u00851ms", "\ufeff1ms")
+
+
+@NEEDS_NODE
+def test_the_page_reads_quantities_as_the_engine_does(tmp_path: Path) -> None:
+    texts = [f"{digits}{gap}{name}" for digits in NUMBERS for name in NAMES for gap in ("", " ")]
+    asked = [(text, unit) for text in (*texts, *SPACES) for unit in ("time", "rate", "size")]
+
+    def read(text: str, unit: str) -> float | None:
+        try:
+            return float(quantity(unit, text))
+        except Error:
+            return None
+
+    code = """import { number } from "./values.js";
+    const answer = asked.map(([text, unit]) => number(text, unit));"""
+    found = in_node(tmp_path, code, asked)
+    assert isinstance(found, list)
+    # JSON has null for what is no number.
+    ours = [None if each is None else float(each) for each in found]
+    pairs = zip(asked, ours, (read(*each) for each in asked), strict=True)
+    assert [pair for pair in pairs if pair[1] != pair[2]] == []
+    assert sum(each is not None for each in ours) > 500
+
+
+@NEEDS_NODE
+def test_a_control_that_turns_ecn_on_is_seen_to_do_so(tmp_path: Path) -> None:
+    """In an experiment when it is chosen, and in a scenario of your own."""
+    described = [each.__dict__ for each in all_controls()]
+    scenarios = [
+        json.loads(Scenario.from_toml(SHORT).with_({"tcp": tcp}).to_json())
+        for tcp in ({}, {"congestion": "prague"}, {"ecn": True})
+    ]
+    code = """import { described, ofScenario } from "./described.js";
+    const [all, scenarios, disciplines] = asked;
+    const ecn = (found) => found.common.find(({ path }) => path === "tcp.ecn").value;
+    const seen = (set) =>
+      ecn(described({ controls: { common: all, A: [], B: [] } }, { A: set, B: set }, {}));
+    const answer = [
+      ...scenarios.map((fields) => ecn(ofScenario(fields, all, disciplines))),
+      seen({}),
+      seen({ "tcp.congestion": "dctcp" }),
+      seen({ "tcp.congestion": "reno", "tcp.ecn": true }),
+    ];"""
+    kinds = {kind: [each.__dict__ for each in found] for kind, found in disciplines().items()}
+    answers = in_node(tmp_path, code, [described, scenarios, kinds])
+    assert answers == [False, True, True, False, True, True]
 
 
 def test_each_scenario_of_an_experiment_can_be_run_by_itself(sojourn: Command) -> None:

@@ -107,6 +107,30 @@ def test_registered_class_receives_calls_in_time_order() -> None:
     assert link["dropped_early"] > 0 and link["dropped_overflow"] == 0
 
 
+@register("periodic")
+class Periodic(Discipline):
+    """Its period is whatever whole number it is told."""
+
+    told: Any = 0
+
+    def start(self, link: Any) -> None:
+        self.period = self.told
+
+    def update(self, now: int, queue: Queue) -> None:
+        _CALLED.append(now)
+
+
+_CALLED: list[int] = []
+
+
+@pytest.mark.parametrize("told", [20_000_000, np.int64(20_000_000)])
+def test_a_period_is_any_whole_number(told: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    _CALLED.clear()
+    monkeypatch.setattr(Periodic, "told", told)
+    sojourn.run(scenario({"kind": "python", "class": "periodic"}))
+    assert _CALLED[:2] == [20_000_000, 40_000_000]
+
+
 def test_the_same_seed_draws_the_same_numbers() -> None:
     own = {"kind": "python", "class": "seen", "with": {"share": 0.02}}
     first, second = (sojourn.run(scenario(own)) for _ in range(2))
@@ -167,6 +191,23 @@ class Late(Silent):
 class Started(Silent):
     def start(self, link):
         self.period = Time("20ms")
+
+class Hooked(Discipline):
+    def start(self, link):
+        self.dequeue = lambda now, packet, queue: None
+
+class Assigned(Discipline):
+    def __init__(self):
+        self.enqueue = print
+
+class Hastier(Discipline):
+    period = Time("20ms")
+    def update(self, now, queue):
+        self.period = Time("10ms")
+
+@dataclass
+class Linked(Discipline):
+    link: int = 3
 """
 
 
@@ -210,6 +251,10 @@ class Hangs(Discipline):
         ("wrong.py:Never", "{}", ["period = 0: must be above 0; write it like Time"]),
         ("wrong.py:Late", "{}", ["has update but no period: set period = Time"]),
         ("wrong.py:Started", "{}", ["wrong.py:36: ZeroDivisionError"]),
+        ("wrong.py:Hooked", "{}", ["dequeue is set on the object", "def dequeue(self, …)"]),
+        ("wrong.py:Assigned", "{}", ["enqueue is set on the object", "def enqueue(self, …)"]),
+        ("wrong.py:Hastier", "{}", ["period = 10000000: it stays as start leaves it, 20000000"]),
+        ("wrong.py:Linked", "{link=5}", ["a field named link would be lost", "name it otherwise"]),
         ("wrong.py:", "{}", ["name the class after the colon"]),
         ("exits.py:A", "{}", ["exits.py:2: SystemExit: 4"]),
         (".foo:A", "{}", ['name the module in full, as "PACKAGE.MODULE:NAME"']),

@@ -163,8 +163,16 @@ def test_variation_beside_disciplines_makes_panels() -> None:
 
 
 def test_the_same_run_twice_is_one_run() -> None:
-    run = web_run("pi")
-    assert [len(case.runs) for case in compared(run, run).curves] == [1]
+    once = [web_run("pi"), web_run("droptail", uncongested=True)]
+    # Made again, it took another time.
+    again = [web_run("pi"), web_run("droptail", uncongested=True)]
+    for run in again:
+        run.summary |= {"wall_s": 99.0, "engine_seconds": 98.0}
+    for runs in ([*once, *once], [*once, *again]):
+        layout = compared(*runs)
+        assert [len(case.runs) for case in layout.curves] == [1, 1]
+        assert len(layout.runs) == 2
+    assert len(compared(*once, *again, web_run("pi", seed=2)).runs) == 3
 
 
 def test_realised_load_falls_back_to_uncongested_twin() -> None:

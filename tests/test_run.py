@@ -109,6 +109,39 @@ def test_records_that_nobody_keeps_are_named(sojourn: Command, small_file: Path)
     assert drawn.stderr == said.replace("probes.queues, ", "")
 
 
+# A group that is there once for each of the links.
+HOUSES = """
+duration = "1s"
+[[links]]
+name = "down"
+from = "internet"
+to = "house"
+count = 2
+rate = "10mbit"
+[[links]]
+name = "up"
+from = "house"
+to = "internet"
+count = 2
+rate = "10mbit"
+[[traffic]]
+kind = "bulk"
+from = "internet"
+to = "house"
+rtt = "20ms"
+"""
+
+
+@pytest.mark.parametrize("name", ["", 'name = "people"'])
+def test_a_report_traces_the_first_of_a_group_s_copies(
+    name: str, sojourn: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "isp.toml").write_text(HOUSES + name)
+    done = sojourn("run", "isp.toml", "--engine", "packets,fluid", "--report", "isp.html")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "isp-figures" / "congestion-windows.svg").exists()
+
+
 def test_progress_callback_is_called(small: Scenario) -> None:
     seen: list[tuple[float, int]] = []
     run(

@@ -100,7 +100,7 @@ def test_every_discipline_and_kind_of_traffic_is_explained() -> None:
         ("qdisc.codel.target", "qdisc.codel.target", "5ms"),
         ("codel.target", "qdisc.codel.target", "5ms"),
         ("codel.ecn", "qdisc.codel.ecn", "One of false, true, ect0."),
-        ("load", "load", "fraction of the bottleneck's rate"),
+        ("load", "load", "fraction of the rate of the link"),
         ("bottleneck.qdisc", "bottleneck.qdisc", "fq_codel"),
         ("links.delay", "links.delay", "propagation"),
     ],

@@ -133,3 +133,10 @@ def test_the_hurst_parameter_of_fractional_noise_is_found(h: float) -> None:
     assert wavelet(series) == pytest.approx(h, abs=0.04)
     assert aggregated_variance(series) == pytest.approx(h, abs=0.07)
     assert rescaled_range(series) == pytest.approx(h, abs=0.1)
+
+
+@pytest.mark.parametrize("level", [0.0, 0.1, 1e6 + 0.1])
+def test_a_series_that_stays_the_same_has_no_hurst_parameter(level: float) -> None:
+    for estimate in (aggregated_variance, rescaled_range, wavelet):
+        with pytest.raises(ValueError, match="too few scales"):
+            estimate(np.full(1024, level))

@@ -11,7 +11,8 @@ import pytest
 from conftest import SMALL, Command
 from sojourn import Error, Scenario
 from sojourn.studies.page import render
-from sojourn.studies.reproduce import reproduce
+from sojourn.studies.pi_hardware import PiHardware
+from sojourn.studies.reproduce import _of_some, reproduce
 from sojourn.studies.study import Band, Findings, Study
 from sojourn.sweep import Case, Results
 
@@ -51,6 +52,11 @@ def test_time_limit_evaluates_finished_runs(tmp_path: Path) -> None:
 def test_missing_run_for_evaluation_is_one_line_error(tmp_path: Path) -> None:
     with pytest.raises(Error, match=r"^long: 1 of 2 runs are too few for its page; started again"):
         reproduce(Long(2), "full", store=tmp_path / "runs", workers=2, limit_s=3)
+
+
+def test_a_study_without_any_run_is_one_line_error() -> None:
+    with pytest.raises(Error, match=r"^pi-hardware: 0 of 2 runs are too few for its page"):
+        _of_some(PiHardware(), Results([], None, 2, "smoke"))
 
 
 def test_invalid_time_limit_is_one_line_error(sojourn: Command) -> None:

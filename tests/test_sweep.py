@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from conftest import SMALL, Command, interrupted, untimed
-from sojourn import Error, Scenario, run
+from sojourn import Error, Scenario, ScenarioError, __version__, run
 from sojourn.results.run import RunResult
 from sojourn.results.store import Store
 from sojourn.sweep import Case, Results, Rule, execute, grid, sweep
@@ -60,6 +60,20 @@ def test_sweeps_with_other_labels_share_a_store(small: Scenario, tmp_path: Path)
     frame = Store(tmp_path).frame().sort("seed")
     assert frame["what"].to_list() == ["0.5", "half"]
     assert frame["more"].to_list() == [None, True]
+
+
+def test_a_store_s_table_keeps_what_has_the_name_of_a_label(
+    small: Scenario, tmp_path: Path
+) -> None:
+    labels = {"key": "k", "label": "l", "seed": 99, "engine": "x", "version": "mine"}
+    results = sweep([Case(labels, small, [1, 2])], tmp_path)
+    kept, frame = Store(tmp_path).frame().sort("measured.seed"), results.frame()
+    for name, value in labels.items():
+        assert kept[name].to_list() == [value] * 2
+    for name in ("measured.seed", "measured.engine", "measured.key"):
+        assert kept[name].to_list() == frame[name].to_list()
+    assert kept["measured.version"].to_list() == [__version__] * 2
+    assert kept["measured.label"].to_list() == [results.runs[0].run.label] * 2
 
 
 def test_duckdb_reads_the_store(small: Scenario, tmp_path: Path) -> None:
@@ -214,6 +228,16 @@ def test_what_is_not_known_well_enough_is_named(sojourn: Command, small_file: Pa
     assert sojourn(*words, "goodput_bps:90%").stderr == ""
     found = sweep(grid(SMALL, {}, 1), until=Rule("loss", 1e-6, least=2, most=2))
     assert found.missed == ["small"]
+
+
+def test_what_an_engine_lacks_is_refused_before_the_runs(small: Scenario, tmp_path: Path) -> None:
+    cases = grid(small, {"bottleneck.qdisc": ["red", "codel", "blue"]}, 1)
+    cases = [replace(case, engine="fluid") for case in cases]
+    with pytest.raises(ScenarioError, match="blue"):
+        sweep(cases, store=tmp_path)
+    assert not list(tmp_path.rglob("summary.json"))
+    found = sweep(cases[:2], store=tmp_path)
+    assert len(found) == 2
 
 
 def test_a_measure_of_a_link_that_is_not_there_is_refused_before_the_runs(

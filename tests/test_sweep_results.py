@@ -12,7 +12,7 @@ import pytest
 
 from conftest import SMALL
 from sojourn import Comparison, Error, InputError, Interrupted, Scenario, compare
-from sojourn.load import realised_load, uncongested
+from sojourn.load import Basis, uncongested
 from sojourn.results.run import RunResult
 from sojourn.results.store import Store
 from sojourn.sweep import Case, Result, Results, Rule, grid, sweep
@@ -214,13 +214,35 @@ def test_rows_of_a_sweep_have_all_columns() -> None:
     assert results().frame().height == 4
 
 
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ({"kind": "pi", "qref": 24, "ecn": True}, "pi qref=24 ecn"),
+        ({"kind": "cubic", "beta": 0.5}, "cubic beta=0.5"),
+        ({"even": "20ms..80ms"}, "even=20ms..80ms"),
+        ({"rate": "1mbit"}, "rate=1mbit"),
+        ({}, "{}"),
+        ([1, 2], "[1, 2]"),
+        ("20ms", "20ms"),
+    ],
+)
+def test_a_value_that_is_a_table_is_in_a_column_as_it_is_in_words(value: object, said: str) -> None:
+    case = Case({"what": value}, Scenario(SMALL), (1,))
+    (row,) = Results([Result(case, 1, made("a", 1, 0.1))]).rows()
+    assert row["what"] == said
+
+
 def test_realised_load_is_what_the_ideal_link_carries_of_the_rate() -> None:
-    ideal = Results([Result(results().runs[0].case, 7, made("ideal", 7, 0.0))])
-    assert results().realised_load(ideal) == {7: 0.9}
+    transfers = {"traffic": [{"kind": "transfers", "load": 0.5, "size": "9kB"}]}
+    case = Case({QDISC: "a"}, Scenario(SMALL).with_(transfers))
+    ideal = Results([Result(case, 7, made("ideal", 7, 0.0))])
+    assert ideal.realised_load(ideal) == {7: 0.9}
+    # Nothing is offered by flows that send as fast as they can.
+    assert results().realised_load(ideal) == Results([]).realised_load(ideal) == {}
     summary = ideal.runs[0].run.summary
-    assert realised_load(summary, 2e7) == 0.45
-    assert realised_load(summary, 1e7, direction="reverse") == 0.5
-    assert realised_load(summary, 1e7, direction="both") == pytest.approx(0.7)
+    assert Basis("forward", 20_000_000).load(summary) == 0.45
+    assert Basis("reverse", 10_000_000).load(summary) == 0.5
+    assert Basis("both", 10_000_000).load(summary) == pytest.approx(0.7)
 
 
 def test_the_uncongested_link_is_ten_times_as_fast_both_ways() -> None:

@@ -12,9 +12,11 @@ import termios
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 from conftest import COMMAND
 from sojourn import formatting
+from sojourn.cli import tables
 
 VARY = 'bottleneck.qdisc=droptail,fq_codel,{kind="pi",qref=10,ecn=true}'
 
@@ -108,3 +110,13 @@ def test_a_number_keeps_its_unit_where_a_line_ends() -> None:
         for line in said.splitlines():
             assert not re.search(r"\d$", line)
             assert len(line) <= width
+
+
+def test_columns_stand_below_each_other_whatever_the_script(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    names = ["web", "下载流量", "ｗｉｄｅ", "Cafe\u0301", "–"]
+    tables.show(["group", "Mb/s"], [[name, "9.85"] for name in names])
+    lines = capsys.readouterr().out.splitlines()
+    assert {cell_len(line) for line in lines} == {14}
+    assert tables._widths(["group", "Mb/s"], [[name, "9.85"] for name in names], 80) == [8, 4]

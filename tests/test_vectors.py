@@ -47,6 +47,17 @@ def test_a_bank_has_no_link() -> None:
     assert done.stderr == "sojourn: --mean-packet: bank has no link; leave it out\n"
 
 
+def test_another_kind_is_asked_for_by_its_name() -> None:
+    done = subprocess.run(
+        [COMMAND, "vectors", "codel", "--set", "kind=pie"],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == (
+        "sojourn: --set kind=pie: is another discipline; ask for vectors of pie\n"
+    )
+
+
 def rows(text: str) -> list[list[str]]:
     lines = [line for line in text.splitlines() if not line.startswith("#")]
     assert lines[0] == COLUMNS

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from conftest import SMALL
-from sojourn import RunResult, run
+from sojourn import RunResult, run, style
 from sojourn.errors import InputError
 from sojourn.measures import BY_NAME, Measure
+from sojourn.scenario import kind_names
 from sojourn.sweep import Comparison
 from sojourn.verdict import Verdict, differences, entrants, judge, pairings
 from sojourn.verdict.diagnosed import merged
@@ -250,6 +251,12 @@ def test_pairs_share_everything_else_that_is_varied() -> None:
 )
 def test_cases_are_named_as_the_literature_does(path: str, value: object, name: str) -> None:
     assert case_name(path, value) == name
+
+
+def test_every_discipline_has_the_name_that_the_literature_gives_it() -> None:
+    assert set(style.DISPLAY) == set(kind_names("QueueDiscipline"))
+    assert [case_name(PATH, kind) for kind in ("fq_pie", "choke")] == ["FQ-PIE", "CHOKe"]
+    assert not any("_" in name for name in style.DISPLAY.values())
 
 
 @pytest.mark.parametrize("name", ["pi", "PI qref 24 ECN", "pi qref=24 ecn"])

@@ -2408,8 +2408,8 @@ class Scenario(TypedDict, total=False):
     """Names the random numbers: same scenario, same seed, same results."""
     load: float
     """Offered load of each web group that names neither `users` nor its own `load`, as a
-    fraction of the bottleneck's rate (0.98 is 98 %). It must be turned into users by
-    calibration."""
+    fraction of the rate of the link that its data cross (0.98 is 98 %), of the bottleneck's
+    where they go both ways. It must be turned into users by calibration."""
     tcp: Tcp
     """TCP settings of all groups; a group's own override them field by field."""
     quic: Quic

@@ -19,13 +19,13 @@ from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sojourn._engine import NO_LOAD_RATE, bps_per_user, users_for
 from sojourn._engine import Calibration as Search
-from sojourn._engine import bps_per_user, users_for
 from sojourn.engines import load_engine
 from sojourn.engines.key import key_of
 from sojourn.errors import Error, InputError, ScenarioError
 from sojourn.files import cache_folder, json_text, keep, read_json
-from sojourn.load import realised_load
+from sojourn.load import Basis
 from sojourn.pool import run_all
 from sojourn.scenario import Scenario
 
@@ -56,14 +56,14 @@ class Calibration:
     group: str
     """Name or number of the group."""
     rate_bps: float
-    """Rate of the bottleneck: a load is a fraction of it."""
+    """Rate of the link on the way of the data: a load is a fraction of it."""
     bps_per_user: float
     """Mean offered load of one user, in IP bits per second."""
     points: list[tuple[int, float]]
     """The runs behind it: users, and their offered load in IP bits per second."""
 
     def users_for(self, load: float) -> int:
-        """Users whose offered load is ``load`` (0.98 is 98 % of the bottleneck's rate).
+        """Users whose offered load is ``load`` (0.98 is 98 % of the link's rate).
 
         Raises:
             InputError: If it is none that a scenario may have.
@@ -94,14 +94,16 @@ def calibrate(
         notice: Called with a line of text before a measurement that takes time.
 
     Raises:
-        ScenarioError: If the scenario has no such group or no ``[bottleneck]``.
+        ScenarioError: If the scenario has no such group, or no ``[bottleneck]`` with a rate on the
+            way of its data.
     """
     scenario = Scenario.of(scenario)
     fields = json.loads(scenario.to_json())
     group = _web_group(fields, group)
-    rate = scenario.facts.bottleneck_bps
-    if rate is None:
-        raise ScenarioError("load: needs a [bottleneck] to be a fraction of; give users instead")
+    basis = Basis.of(scenario, group)
+    if basis is None:
+        raise ScenarioError(NO_LOAD_RATE)
+    rate = basis.rate_bps
     alone = _alone(scenario, group, 1, 1)
     name = scenario.core.group_names()[group]
     cached = cache_folder() / f"calibration-{key_of(alone, _ENGINE)}.json"
@@ -110,10 +112,9 @@ def calibrate(
         return known
     if notice is not None:
         notice(f"calibrating {name}: users against load")
-    direction = str(fields["traffic"][group].get("direction") or "forward")
     search = Search(rate)
     while wanted := search.wanted():
-        search.told(_offered(scenario, group, direction, wanted, stop))
+        search.told(_offered(scenario, group, basis, wanted, stop))
     points = search.points()
     result = Calibration(name, rate, bps_per_user(points), points)
     keep(cached, json_text(asdict(result)))
@@ -164,7 +165,7 @@ def _alone(scenario: Scenario, group: int, users: int, seed: int) -> Scenario:
 def _offered(
     scenario: Scenario,
     group: int,
-    direction: str,
+    basis: Basis,
     wanted: list[tuple[int, int]],
     stop: threading.Event | None,
 ) -> list[float]:
@@ -175,7 +176,7 @@ def _offered(
         # must do so through `stop`.
         alone = _alone(scenario, group, users, seed)
         summary = load_engine(_ENGINE).run(alone, stop=stop or own).summary
-        return realised_load(summary, 1.0, direction=direction)
+        return basis.load(summary) * basis.rate_bps
 
     return run_all([partial(job, users, seed) for users, seed in wanted])
 

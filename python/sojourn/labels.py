@@ -1,4 +1,4 @@
-"""What distinguishes one run from others, in words."""
+"""What distinguishes one run from others."""
 
 from __future__ import annotations
 
@@ -9,6 +9,14 @@ from functools import lru_cache
 from sojourn._engine import resolved
 from sojourn.errors import Error
 
+# What the clock on the wall says in a summary.
+_CLOCKS = ("wall_s", "engine_seconds")
+
+
+def timeless(summary: Mapping[str, object]) -> dict[str, object]:
+    """What of a summary is the same whenever the run is made."""
+    return {name: value for name, value in summary.items() if name not in _CLOCKS}
+
 
 def label_of(varied: Mapping[str, object]) -> str:
     """A variation in words: ``pi qref=24 ecn, load 0.98``."""
@@ -18,12 +26,16 @@ def label_of(varied: Mapping[str, object]) -> str:
 def _name(path: str, value: object) -> str:
     last = path.rpartition(".")[2]
     if isinstance(value, Mapping):
-        words = [str(value["kind"])] if "kind" in value else [last]
-        for name, inner in value.items():
-            if name != "kind":
-                words.append(name if inner is True else f"{name}={inner}")
-        return " ".join(words)
+        words = _words(value)
+        return " ".join(words if "kind" in value else [last, *words])
     return str(value) if last == "qdisc" else f"{last} {value}"
+
+
+def _words(table: Mapping[str, object]) -> list[str]:
+    """What a table says: its kind, if it has one, then its fields."""
+    kind = [str(table["kind"])] if "kind" in table else []
+    fields = ((name, value) for name, value in table.items() if name != "kind")
+    return kind + [name if value is True else f"{name}={value}" for name, value in fields]
 
 
 def with_measures(labels: Mapping[str, object], found: Mapping[str, object]) -> dict[str, object]:
@@ -57,5 +69,5 @@ def _marks(kind: str) -> bool:
 def plain(value: object) -> object:
     """A value for a column of a table: words in place of a mapping or a list."""
     if isinstance(value, Mapping):
-        return label_of({"qdisc": value})
+        return " ".join(_words(value)) or "{}"
     return str(value) if isinstance(value, list | tuple) else value

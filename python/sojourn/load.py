@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from sojourn._engine import offered_bps
@@ -12,7 +13,8 @@ UNCONGESTED = "uncongested"
 
 
 def uncongested(scenario: Scenario) -> Scenario:
-    """The same scenario with a bottleneck ten times as fast, and a queue that never overflows.
+    """The same scenario with a bottleneck ten times as fast all the time, and a queue that never
+    overflows.
 
     It is the same for all queue disciplines.
 
@@ -22,11 +24,29 @@ def uncongested(scenario: Scenario) -> Scenario:
     return Scenario._of(scenario.core.uncongested(), scenario.base_dir)
 
 
-def realised_load(summary: dict[str, Any], rate_bps: float, *, direction: str = "forward") -> float:
-    """Offered load in the summary of an uncongested run, as a fraction of ``rate_bps``.
+@dataclass(frozen=True)
+class Basis:
+    """What the load of traffic is a fraction of."""
 
-    ``direction`` is that of the data; "both" takes the mean of the two directions.
-    """
-    links = {link["name"]: link["throughput_bps"] or 0.0 for link in summary["links"]}
-    forward, back = links["bottleneck"], links["reverse"]
-    return offered_bps(direction, forward, back) / rate_bps
+    direction: str
+    """That of the data; "both": the mean of the two directions counts."""
+    rate_bps: int
+    """Rate of the link on the way of the data; of both ways, the bottleneck's."""
+
+    @classmethod
+    def of(cls, scenario: Scenario, group: int | None = None) -> Basis | None:
+        """That of a group of web users, or of all web users and transfers.
+
+        None if there are none, or no ``[bottleneck]`` with a rate on the way of their data.
+        """
+        core = scenario.core
+        direction = core.offered_direction() if group is None else core.direction_of(group)
+        rate_bps = core.load_rate(direction) if direction is not None else None
+        return None if direction is None or rate_bps is None else cls(direction, rate_bps)
+
+    def load(self, summary: dict[str, Any]) -> float:
+        """Offered load in the summary of an uncongested run, as a fraction of the rate."""
+        # An ideal way back has no entry.
+        links = {link["name"]: link["throughput_bps"] or 0.0 for link in summary["links"]}
+        carried = offered_bps(self.direction, links["bottleneck"], links.get("reverse"))
+        return carried / self.rate_bps

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
 import importlib
 import importlib.util
 import inspect
 import json
+import operator
 import sys
 import threading
 import traceback
@@ -56,14 +58,29 @@ def _check(kind: str, cls: object, reference: str) -> type:
         raise ScenarioError(f'class = "{reference}": not a subclass of {_BASES[kind]}')
     made = typing.cast(type, cls)
     _check_names(made, reference)
+    if kind == "qdisc" and "link" in _fields(made):
+        raise ScenarioError(
+            f'class = "{reference}": a field named link would be lost, as self.link is the link '
+            "that the engine gives; name it otherwise"
+        )
     return made
+
+
+def _fields(cls: type) -> list[str]:
+    """The names of a class's parameters."""
+    return [each.name for each in dataclasses.fields(cls)] if dataclasses.is_dataclass(cls) else []
+
+
+def _hooks(cls: type) -> tuple[list[str], list[str]]:
+    """The methods that the engine calls, and those of them that a class does not have."""
+    base = next(each for each in cls.__mro__ if each.__module__.startswith("sojourn."))
+    hooks = [name for name, each in vars(base).items() if hasattr(each, "__sojourn_default__")]
+    return hooks, [name for name in hooks if getattr(cls, name) is getattr(base, name)]
 
 
 def _check_names(cls: type, reference: str) -> None:
     """Refuses a method whose name is nearly that of one that the engine calls, which is missing."""
-    base = next(each for each in cls.__mro__ if each.__module__.startswith("sojourn."))
-    hooks = [name for name, each in vars(base).items() if hasattr(each, "__sojourn_default__")]
-    missing = [name for name in hooks if getattr(cls, name) is getattr(base, name)]
+    hooks, missing = _hooks(cls)
     for name, value in vars(cls).items():
         if isinstance(value, FunctionType) and name not in hooks:
             for meant in difflib.get_close_matches(name, missing, 1, 0.8):
@@ -156,9 +173,7 @@ def build(kind: str, reference: str, values: dict[str, Any], base_dir: Path) -> 
         ScenarioError: If there is no such class, or it cannot take these parameters.
     """
     cls = find(kind, reference, base_dir)
-    fields: list[str] = []
-    if dataclasses.is_dataclass(cls):
-        fields = [field.name for field in dataclasses.fields(cls)]
+    fields = _fields(cls)
     for name in values:
         if name not in fields:
             known = ", ".join(fields) or "none"
@@ -167,7 +182,19 @@ def build(kind: str, reference: str, values: dict[str, Any], base_dir: Path) -> 
             )
     hints = _types_of(cls, reference)
     read = {name: _read(name, value, hints[name]) for name, value in values.items()}
-    return _asked(reference, lambda: cls(**read))
+    made = _asked(reference, lambda: cls(**read))
+    _check_hooks(made, reference)
+    return made
+
+
+def _check_hooks(made: object, reference: str) -> None:
+    """Refuses a method that only the object has: the engine calls those of its class."""
+    for name in _hooks(type(made))[1]:
+        if name in vars(made):
+            raise ScenarioError(
+                f'class = "{reference}": {name} is set on the object, where the engine does not '
+                f"call it; make it a method of the class, def {name}(self, …)"
+            )
 
 
 def _types_of(cls: type, reference: str) -> dict[str, Any]:
@@ -220,10 +247,29 @@ def maker(base_dir: Path) -> Callable[..., object]:
         made = build(kind, reference, json.loads(values), base_dir)
         if kind == "qdisc":
             made.attach(*link)
+            _check_hooks(made, reference)
             _check_period(made, reference)
+            if made.period is not None:
+                _hold_period(made, reference)
         return made
 
     return make
+
+
+def _hold_period(made: Any, reference: str) -> None:
+    """Lets update raise if it finds another period than that which the engine goes by."""
+    update, period = made.update, made.period
+
+    @functools.wraps(update)
+    def watched(now: int, queue: object) -> None:
+        update(now, queue)
+        if made.period != period:
+            raise ScenarioError(
+                f'class = "{reference}": period = {made.period}: it stays as start leaves it, '
+                f"{period}; count calls of update where some are to do nothing"
+            )
+
+    made.update = watched
 
 
 def _check_period(made: Any, reference: str) -> None:
@@ -235,11 +281,16 @@ def _check_period(made: Any, reference: str) -> None:
         raise ScenarioError(
             f'class = "{reference}": it has update but no period: set period = Time("20ms")'
         )
-    if not isinstance(period, int) or isinstance(period, bool):
+    try:
+        # A truth value is a whole number to Python.
+        nanoseconds = None if isinstance(period, bool) else operator.index(period)
+    except TypeError:
+        nanoseconds = None
+    if nanoseconds is None:
         raise ScenarioError(
             f'class = "{reference}": period = {period!r}: not a time; write it like Time("20ms")'
         )
-    if not 0 < period < 2**63:
+    if not 0 < nanoseconds < 2**63:
         raise ScenarioError(
             f'class = "{reference}": period = {period}: must be above 0; write it like Time("20ms")'
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -32,8 +33,6 @@ class Facts(NamedTuple):
     seed: int
     bottleneck_bps: int | None
     """Rate of a dumbbell's bottleneck; none for other topologies."""
-    reverse_bps: int | None
-    """Rate of the dumbbell's direction back; none also if it is ideal."""
 
 
 class Scenario:
@@ -121,7 +120,7 @@ class Scenario:
             (encodable(str(path), "path"), json.dumps(plain_value(value, str(path))))
             for path, value in changes.items()
         ]
-        _refuse_overwritten([path for path, _ in pairs])
+        self._refuse_overwritten([path for path, _ in pairs])
         return self._of(self._core.vary_json(pairs), self.base_dir)
 
     def with_seed(self, seed: int) -> Scenario:
@@ -141,8 +140,24 @@ class Scenario:
     def with_text(self, changes: Iterable[tuple[str, str]]) -> Scenario:
         """A variation with values as typed on a command line: ``[("bottleneck.qdisc", "pi")]``."""
         changes = [(encodable(path, "path"), encodable(text, path)) for path, text in changes]
-        _refuse_overwritten([path for path, _ in changes])
+        self._refuse_overwritten([path for path, _ in changes])
         return self._of(self._core.vary_text(changes), self.base_dir)
+
+    def _refuse_overwritten(self, paths: Sequence[str]) -> None:
+        """A part of what is replaced afterwards would be lost in silence."""
+        if len(paths) < 2:
+            return
+        fields = self.to_dict()
+        places = [_place(fields, path) for path in paths]
+        for at, whole in enumerate(places):
+            for part, path in zip(places[:at], paths, strict=False):
+                if part == whole:
+                    raise ScenarioError(f"{path}: {paths[at]} is the same field; give one of them")
+                if part[: len(whole)] == whole:
+                    raise ScenarioError(
+                        f"{path}: {paths[at]}, which comes after it, replaces it; give "
+                        f"{paths[at]} first"
+                    )
 
     def resolved(self) -> Scenario:
         """The same with every option of its TCPs spelled out, whatever profile they are from."""
@@ -295,14 +310,32 @@ def _unpickled(
     return scenario
 
 
-def _refuse_overwritten(paths: Sequence[str]) -> None:
-    """A part of what is replaced afterwards would be lost in silence."""
-    for at, whole in enumerate(paths):
-        for part in paths[:at]:
-            if part.startswith(f"{whole}."):
-                raise ScenarioError(
-                    f"{part}: {whole}, which comes after it, replaces it; give {whole} first"
-                )
+def _place(fields: object, path: str) -> tuple[str, ...]:
+    """The keys of a path, with numbers in place of the names of groups and links."""
+    keys = []
+    for written in path.replace("[", ".").replace("]", "").split("."):
+        key: str | int = written.strip()
+        if isinstance(fields, list):
+            key = _number(fields, written.strip())
+            fields = dict(enumerate(fields))
+        fields = fields.get(key) if isinstance(fields, dict) else None
+        keys.append(str(key))
+    return tuple(keys)
+
+
+def _number(items: Sequence[object], key: str) -> int | str:
+    """Which item of a list a key means, by its number or its name; the key itself if none."""
+    if key.isdecimal():
+        return int(key)
+    kinds: Counter[object] = Counter()
+    for number, item in enumerate(items):
+        if isinstance(item, Mapping):
+            kind = item.get("kind")
+            kinds[kind] += 1
+            # A group without a name is called after its kind and its number in that.
+            if key == (item.get("name") or f"{kind}{kinds[kind]}"):
+                return number
+    return key
 
 
 def _is_path(text: str) -> bool:

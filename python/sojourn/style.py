@@ -15,19 +15,31 @@ DISPLAY = {
     "droptail": "drop-tail",
     "red": "RED",
     "ared": "ARED",
+    "feng_red": "self-configuring RED",
+    "choke": "CHOKe",
+    "proportional": "proportional",
     "pi": "PI",
-    "rem": "REM",
-    "codel": "CoDel",
-    "fq_codel": "FQ-CoDel",
+    "pi_table": "tabulated PI",
     "pie": "PIE",
     "pi2": "PI2",
     "dualpi2": "DualPI2",
+    "blue": "BLUE",
+    "avq": "AVQ",
+    "rem": "REM",
+    "rate": "rate feedback",
+    "python": "Python",
+    "codel": "CoDel",
+    "fq_codel": "FQ-CoDel",
     "cobalt": "COBALT",
     "cake": "CAKE",
-    "cbq": "CBQ",
+    "sfq": "SFQ",
+    "fq_pie": "FQ-PIE",
+    "prio": "strict priority",
     "drr": "DRR",
+    "tbf": "TBF",
+    "cbq": "CBQ",
 }
-"""How the literature writes a discipline; one that is not listed is written as configured."""
+"""How the literature writes a discipline; what is not listed is written as configured."""
 
 INK = ("#222222", "#e8e8e8")
 GREY = ("#8a8a8a", "#8f8f8f")

@@ -33,10 +33,6 @@ macro_rules! choices {
             /// All names, in the order of the list.
             pub const NAMES: &'static [&'static str] = &[$($name),+];
 
-            /// Each name and its one-line description.
-            pub const DESCRIPTIONS: &'static [(&'static str, &'static str)] =
-                &[$(($name, concat!($($doc),+).trim_ascii())),+];
-
             /// The choice called `name`, with all parameters at their defaults.
             #[must_use]
             pub fn named(name: &str) -> Option<Self> {

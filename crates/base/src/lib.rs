@@ -24,5 +24,5 @@ pub use product::product;
 pub use random::{Kind, Stream};
 pub use range::within;
 pub use sort::{sort_by, sort_by_key};
-pub use units::{ParseError, Rate, Size, Time};
+pub use units::{NANOS_PER_BYTE, ParseError, Rate, Size, Time};
 pub use value::Value;

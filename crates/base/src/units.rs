@@ -19,6 +19,9 @@ pub struct Rate(pub u64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Size(pub u64);
 
+/// Nanoseconds that a byte takes at one bit per second.
+pub const NANOS_PER_BYTE: u64 = 8_000_000_000;
+
 impl Time {
     /// The start of a run; no time at all.
     pub const ZERO: Self = Self(0);
@@ -119,7 +122,7 @@ impl Rate {
     /// Time to send `bytes` at this rate, in nanoseconds, rounded up; the rate must not be zero.
     #[must_use]
     pub const fn time_for(self, bytes: u64) -> Time {
-        Time(((bytes as u128 * 8_000_000_000).div_ceil(self.0 as u128)) as u64)
+        Time(((bytes as u128 * NANOS_PER_BYTE as u128).div_ceil(self.0 as u128)) as u64)
     }
     /// Bits per second as a float, for display and statistics only.
     #[must_use]

@@ -5,7 +5,10 @@ use alloc::string::String;
 /// A value given to a class that is written outside this program.
 #[derive(Clone, Debug, PartialEq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "schema", serde(untagged))]
+#[cfg_attr(
+    feature = "schema",
+    serde(untagged, expecting = "must be a number, true, false or a text in quotes")
+)]
 pub enum Value {
     /// True or false.
     Bool(bool),

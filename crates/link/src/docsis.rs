@@ -33,7 +33,7 @@
 //! 6. A packet that its discipline holds back (`tbf`, CAKE's own rate) and that becomes ready while
 //!    a grant lasts waits for the next one.
 
-use sojourn_base::{Kind, Rate, Stream, Time};
+use sojourn_base::{Kind, NANOS_PER_BYTE, Rate, Stream, Time};
 use sojourn_scenario::Upstream;
 use std::collections::VecDeque;
 
@@ -41,8 +41,7 @@ use std::collections::VecDeque;
 /// 2 that of jitter).
 const PLACE_STREAM: u64 = 3;
 
-/// A byte takes so many bits times 10⁹.
-const BYTE: u128 = 8_000_000_000;
+const BYTE: u128 = NANOS_PER_BYTE as u128;
 
 /// What the modem may send, once.
 #[derive(Clone, Copy, Debug)]

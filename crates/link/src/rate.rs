@@ -2,7 +2,7 @@
 //! asks; and how long a packet takes to cross a wire of such a rate.
 
 use crate::radio::Radio;
-use sojourn_base::{Kind, Rate, Stream, Time};
+use sojourn_base::{Kind, NANOS_PER_BYTE, Rate, Stream, Time};
 use sojourn_scenario::{Lognormal, Markov, RateSchedule};
 use std::sync::Arc;
 
@@ -160,7 +160,7 @@ impl Pieces {
         carry: &mut u64,
     ) -> u64 {
         // At most 2¹⁷ bytes · 8 · 10⁹, and a carry below 10¹³.
-        let mut left = u64::from(bytes) * 8_000_000_000 + if idle_before { 0 } else { *carry };
+        let mut left = u64::from(bytes) * NANOS_PER_BYTE + if idle_before { 0 } else { *carry };
         let mut now = start;
         while left > 0 {
             let rate = self.at(now);
@@ -188,18 +188,21 @@ pub(crate) struct Varying {
     pub sending: Pieces,
     metered: Pieces,
     since: Time,
-    /// Bits times 10⁹ that could have been sent since the last start.
+    /// Bits times 10⁹ that could have been sent since the start of the run, and up to where
+    /// measuring began.
     offered: u128,
+    before: u128,
 }
 
 impl Varying {
     pub(crate) fn new(pieces: Pieces) -> Self {
-        Self { metered: pieces.clone(), sending: pieces, since: Time::ZERO, offered: 0 }
+        Self { metered: pieces.clone(), sending: pieces, since: Time::ZERO, offered: 0, before: 0 }
     }
 
     /// A rate that has been constant since measuring began at `since`, and may change from now on.
     pub(crate) fn constant(rate: u64, since: Time) -> Self {
-        Self { since, ..Self::new(Pieces::constant(rate)) }
+        let offered = u128::from(rate) * u128::from(since.0);
+        Self { since, offered, before: offered, ..Self::new(Pieces::constant(rate)) }
     }
 
     /// From `now` on, up to which everything is measured, the rate is another and stays. A
@@ -216,7 +219,7 @@ impl Varying {
 
     /// Measuring begins at the present.
     pub(crate) fn start(&mut self) {
-        self.offered = 0;
+        self.before = self.offered;
     }
 
     /// The rate at the present.
@@ -226,7 +229,12 @@ impl Varying {
 
     /// Bits that could have been sent since the start.
     pub(crate) fn bits(&self) -> f64 {
-        self.offered as f64 / 1e9
+        (self.offered - self.before) as f64 / 1e9
+    }
+
+    /// Bits times 10⁹ that could have been sent since the start of the run.
+    pub(crate) fn offered(&self) -> u128 {
+        self.offered
     }
 }
 

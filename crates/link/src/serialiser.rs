@@ -1,12 +1,9 @@
 //! How long a packet takes to cross the wire, exactly in the long run.
 
-use sojourn_base::Time;
+use sojourn_base::{NANOS_PER_BYTE, Time};
 
 /// Packets up to this length have their time in a table.
 const TABLE: usize = 2048;
-
-/// Bits of a byte, times nanoseconds of a second.
-const BYTE: u64 = 8_000_000_000;
 
 /// Serialisation at a constant rate. A packet seldom takes whole nanoseconds: the fraction left
 /// over is carried to the next packet of a busy period, so that the long-run rate is exact.
@@ -27,7 +24,7 @@ impl Serialiser {
     /// `min_frame` bytes on the wire.
     pub fn new(rate: u64, overhead: u32, min_frame: u32) -> Self {
         assert!(rate > 0, "a link's rate is above zero");
-        let byte = if BYTE.is_multiple_of(rate) { BYTE / rate } else { 0 };
+        let byte = if NANOS_PER_BYTE.is_multiple_of(rate) { NANOS_PER_BYTE / rate } else { 0 };
         let mut new = Self { rate, overhead, min_frame, byte, table: Vec::new() };
         if byte == 0 {
             new.table = (0..TABLE as u32).map(|bytes| new.divide(bytes)).collect();
@@ -49,7 +46,7 @@ impl Serialiser {
     #[cold]
     fn divide(&self, ip_bytes: u32) -> (u64, u64) {
         // At most (65 575 + 2³²) bytes · 8 · 10⁹: overhead is validated far below 2³¹.
-        let parts = u128::from(self.wire_bytes(ip_bytes)) * u128::from(BYTE);
+        let parts = u128::from(self.wire_bytes(ip_bytes)) * u128::from(NANOS_PER_BYTE);
         let rate = u128::from(self.rate);
         ((parts / rate) as u64, (parts % rate) as u64)
     }

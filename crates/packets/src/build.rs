@@ -15,7 +15,7 @@ use crate::sim::Sim;
 use crate::starts::Starts;
 use crate::timers::Timers;
 use crate::wheel::Wheel;
-use sojourn_base::Time;
+use sojourn_base::{NANOS_PER_BYTE, Time};
 use sojourn_link::{Link, Medium, Path, Paths, Serialiser, places};
 use sojourn_records::{GroupBook, Names, Recorder};
 use sojourn_scenario::{Network, NetworkGroup, NetworkLink};
@@ -107,7 +107,8 @@ fn backlog(group: &NetworkGroup) -> Time {
         return Time::MAX;
     };
     let bytes = u64::from(HEADERS + u32::from(group.tcp.options) + group.tcp.payload);
-    let time = u128::from(packets) * u128::from(bytes) * 8_000_000_000 / u128::from(rate.0);
+    let time =
+        u128::from(packets) * u128::from(bytes) * u128::from(NANOS_PER_BYTE) / u128::from(rate.0);
     u64::try_from(time).map_or(Time::MAX, Time)
 }
 

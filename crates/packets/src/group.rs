@@ -9,6 +9,9 @@ use sojourn_records::GroupBook;
 use sojourn_scenario::private_delay;
 use sojourn_traffic::Sampler;
 
+/// A member: its group, and its number in it.
+pub(crate) type Member = (usize, u32);
+
 /// A group.
 #[derive(Clone)]
 pub(crate) struct Group {

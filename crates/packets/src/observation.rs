@@ -26,6 +26,8 @@ pub struct LinkObservation {
     pub name: String,
     /// Its rate now, bit/s.
     pub rate_bps: u64,
+    /// The mean of its rate since the last look, bit/s; none over no time.
+    pub mean_rate_bps: Option<f64>,
     /// Packets in the queue, without the one in transmission.
     pub queue_packets: u64,
     /// Their bytes.
@@ -49,11 +51,13 @@ pub struct LinkObservation {
 }
 
 impl LinkObservation {
-    pub(crate) fn of(name: String, row: &QueueRow, since: Time) -> Self {
+    /// `offered` are the bits times 10⁹ that could have been sent since the last look.
+    pub(crate) fn of(name: String, row: &QueueRow, offered: u128, since: Time) -> Self {
         let rate = row.rate_bps;
         Self {
             name,
             rate_bps: rate,
+            mean_rate_bps: (since > Time::ZERO).then(|| offered as f64 / since.0 as f64),
             queue_packets: row.packets,
             queue_bytes: row.bytes,
             queue_s: (rate > 0).then(|| row.bytes as f64 * 8.0 / rate as f64),

@@ -9,10 +9,10 @@ mod links;
 mod places;
 mod timing;
 
-use crate::apps::Member;
 use crate::connection::{Connections, Underway};
 use crate::events::{Call, Event};
 use crate::group::Group;
+use crate::group::Member;
 use crate::net::Net;
 use crate::packet::{DATAGRAM, Packet};
 use crate::prefetch;

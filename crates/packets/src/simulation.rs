@@ -41,6 +41,8 @@ pub struct Simulation {
     /// What each member of each group had counted at the last look, and when that was.
     seen: Vec<(Vec<Seen>, Time)>,
     looked_at_links: Time,
+    /// What each link could have sent by then, bits times 10⁹.
+    offered: Vec<u128>,
     engine_seconds: f64,
 }
 
@@ -83,6 +85,7 @@ impl Simulation {
             samples: Samples::new(run.sim.net.links.len()),
             seen: vec![(Vec::new(), Time::ZERO); run.sim.groups.len()],
             looked_at_links: Time::ZERO,
+            offered: vec![0; run.sim.net.links.len()],
             now: Time::ZERO,
             engine_seconds: 0.0,
             network,
@@ -157,12 +160,16 @@ impl Simulation {
         let since = now.saturating_sub(std::mem::replace(&mut self.looked_at_links, now));
         let places = places(&self.network);
         let named = self.network.links.iter().zip(places).filter_map(|(l, at)| at.map(|_| l));
-        let mut names = named.map(|link| link.name.clone());
-        let mut links = Vec::new();
-        self.samples.take(now, &mut self.run.sim.net.links, |row| {
-            links.push(LinkObservation::of(names.next().unwrap_or_default(), &row, since));
-        });
-        links
+        let mut rows = Vec::new();
+        self.samples.take(now, &mut self.run.sim.net.links, |row| rows.push(row));
+        let links = self.run.sim.net.links.iter().zip(&mut self.offered);
+        let rows = named.zip(rows).zip(links);
+        rows.map(|((of, row), (link, offered))| {
+            let more = link.offered(now) - *offered;
+            *offered += more;
+            LinkObservation::of(of.name.clone(), &row, more, since)
+        })
+        .collect()
     }
 
     /// The packets in the queue of a link, by its name: the first `most` from the head on. Where

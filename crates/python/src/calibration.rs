@@ -51,10 +51,18 @@ pub(crate) fn bps_per_user(points: Vec<(u32, f64)>) -> f64 {
 
 /// The offered load, from what the uncongested link carried forward and back.
 #[pyfunction]
-pub(crate) fn offered_bps(direction: &str, forward: f64, back: f64) -> PyResult<f64> {
-    let direction: Direction = serde_json::from_value(json!(direction))
-        .map_err(|error| Error::new_err(error.to_string()))?;
-    Ok(calibration::offered_bps(direction, forward, back))
+pub(crate) fn offered_bps(direction: &str, forward: f64, back: Option<f64>) -> PyResult<f64> {
+    Ok(calibration::offered_bps(direction_called(direction)?, forward, back))
+}
+
+/// What a scenario calls a direction.
+pub(crate) fn name_of(direction: Direction) -> String {
+    json!(direction).as_str().unwrap_or_default().into()
+}
+
+/// The direction of this name.
+pub(crate) fn direction_called(name: &str) -> PyResult<Direction> {
+    serde_json::from_value(json!(name)).map_err(|error| Error::new_err(error.to_string()))
 }
 
 /// Users whose offered load is `load` of a rate.

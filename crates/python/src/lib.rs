@@ -69,6 +69,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<calibration::Calibration>()?;
     module.add_function(wrap_pyfunction!(calibration::bps_per_user, module)?)?;
     module.add_function(wrap_pyfunction!(calibration::offered_bps, module)?)?;
+    module.add("NO_LOAD_RATE", sojourn_scenario::calibration::NO_LOAD_RATE)?;
     module.add_function(wrap_pyfunction!(calibration::users_for, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_class::<simulation::Simulation>()?;

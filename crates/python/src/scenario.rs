@@ -7,7 +7,8 @@ use pyo3::prelude::*;
 use serde_json::{Value, json};
 use sojourn_scenario::{Room, Scenario as Definition, SeedFile};
 
-use crate::errors;
+use crate::calibration::{direction_called, name_of};
+use crate::errors::{self, Error, ScenarioError, guarded};
 
 /// A scenario that has been read and checked; it does not change.
 #[pyclass(frozen, module = "sojourn._engine")]
@@ -90,6 +91,31 @@ impl Scenario {
         self.definition.open_loads()
     }
 
+    /// Refuses what the fluid engine cannot represent.
+    fn check_fluid(&self, base_dir: PathBuf) -> PyResult<()> {
+        let network = errors::scenario(|| self.definition.network(&base_dir))?;
+        guarded(|| sojourn_fluid::engine::read(&network))
+            .map_err(Error::new_err)?
+            .map(|_| ())
+            .map_err(|error| ScenarioError::new_err(error.to_string()))
+    }
+
+    /// Which way a group's data go: "forward", "reverse", "both".
+    fn direction_of(&self, group: usize) -> String {
+        name_of(self.definition.direction_of(group))
+    }
+
+    /// The same of all that offer a load; none if nothing does.
+    fn offered_direction(&self) -> Option<String> {
+        self.definition.offered_direction().map(name_of)
+    }
+
+    /// Bits per second that a load in this direction is a fraction of.
+    fn load_rate(&self, direction: &str) -> PyResult<Option<u64>> {
+        let direction = direction_called(direction)?;
+        Ok(self.definition.load_rate(direction).map(|rate| rate.0))
+    }
+
     /// A group of web users by itself on that link, so many of them.
     fn alone(&self, group: usize, users: u32, seed: u64) -> PyResult<Self> {
         Self::checked(|| self.definition.alone(group, users, seed))
@@ -114,19 +140,15 @@ impl Scenario {
     }
 
     /// JSON of the few numbers that are needed before a run: `duration_s`, `warmup_s`, `seed`, and
-    /// the rates in bits per second of a dumbbell's two directions (null if ideal or no dumbbell).
+    /// a dumbbell's rate in bits per second (null if there is none).
     fn facts(&self) -> String {
         let scenario = &self.definition;
         let link = scenario.bottleneck.as_ref().map(|dumbbell| &dumbbell.link);
-        let back = scenario.bottleneck.as_ref().and_then(|dumbbell| {
-            Some(dumbbell.link.reversed(dumbbell.reverse.as_ref())).filter(|l| l.rate.is_some())
-        });
         json!({
             "duration_s": scenario.duration.0 as f64 / 1e9,
             "warmup_s": scenario.warmup.0 as f64 / 1e9,
             "seed": scenario.seed,
             "bottleneck_bps": link.and_then(|link| link.rate).map(|rate| rate.0),
-            "reverse_bps": back.and_then(|link| link.rate).map(|rate| rate.0),
         })
         .to_string()
     }

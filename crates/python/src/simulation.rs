@@ -15,7 +15,7 @@ use crate::scenario::Scenario;
 const SLICE: Time = Time::from_millis(1000);
 
 /// What a look at one link gives.
-type Link = (u64, Option<f64>, f64, f64, u64, u64);
+type Link = ((u64, Option<f64>), Option<f64>, f64, f64, u64, u64);
 
 /// What a look at one group gives.
 type Group = (Option<f64>, u64, f64, u64, u64);
@@ -90,13 +90,14 @@ impl Simulation {
         serde_json::to_string(&seen).map_err(|error| Error::new_err(error.to_string()))
     }
 
-    /// Of the link of this number, now and since the last look at links: its rate, the seconds that
-    /// its queue takes, probability, throughput, packets dropped and marked.
+    /// Of the link of this number, now and since the last look at links: its rate and the mean of
+    /// that, the seconds that its queue takes, probability, throughput, packets dropped and marked.
     fn link(&self, py: Python<'_>, number: usize) -> PyResult<Option<Link>> {
         let links = self.with(py, |simulation| Ok(simulation.observe_links()))?;
         Ok(links.get(number).map(|link| {
             let (queue, throughput) = (link.queue_s, link.throughput_bps.unwrap_or(0.0));
-            (link.rate_bps, queue, link.probability, throughput, link.dropped, link.marked)
+            let rates = (link.rate_bps, link.mean_rate_bps);
+            (rates, queue, link.probability, throughput, link.dropped, link.marked)
         }))
     }
 

@@ -27,7 +27,7 @@
 use crate::fixed::{bounded, mean_packet};
 use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
 use crate::{EcnMarking, Env, Invalid, Standing};
-use sojourn_base::{Stream, Time};
+use sojourn_base::{NANOS_PER_BYTE, Stream, Time};
 
 /// Fraction bits of a capacity in bytes per nanosecond.
 const RATE_BITS: u32 = 56;
@@ -125,7 +125,7 @@ impl Law for Avq {
             return Err(Invalid::new("virtual_buffer", params.virtual_buffer, remedy));
         }
         let mean = mean_packet(params.mean_packet, env)?;
-        let capacity = (u128::from(env.rate.0) << RATE_BITS) / 8_000_000_000;
+        let capacity = (u128::from(env.rate.0) << RATE_BITS) / u128::from(NANOS_PER_BYTE);
         let per_nano = env.rate.as_f64() / 8e9;
         let rise = params.alpha * 1e-9 * params.gamma * per_nano;
         Ok(Self {

@@ -61,7 +61,7 @@ use alloc::vec::Vec;
 use autorate::Autorate;
 use overhead::LineLength;
 use shaper::Shaper;
-use sojourn_base::{Stream, Time};
+use sojourn_base::{NANOS_PER_BYTE, Stream, Time};
 use tin::{Call, Hashes, Setting, Tin, Turn};
 
 /// Bounds of the limit where none is given: bytes, and packets of the MTU.
@@ -122,7 +122,7 @@ impl<P: Packet> Discipline<P> {
             tin.set_part(self.params.tins.part(at, rate), &self.setting);
         }
         let most = MOST_PACKETS * u64::from(self.setting.mtu);
-        let four = u128::from(rate) * u128::from(self.setting.rtt) * 4 / 8_000_000_000;
+        let four = u128::from(rate) * u128::from(self.setting.rtt) * 4 / u128::from(NANOS_PER_BYTE);
         let usual = match u64::try_from(four) {
             Ok(bytes) if rate > 0 => bytes.max(LEAST_MEMORY).min(most),
             _ => most,

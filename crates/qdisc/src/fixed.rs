@@ -7,15 +7,16 @@
 //!
 //! A product of the two has 96 fraction bits and is formed in 128 bits.
 
+use crate::ring::MOST;
 use crate::{Env, Invalid, Standing};
 use alloc::format;
-use sojourn_base::{Stream, Time};
+use sojourn_base::{NANOS_PER_BYTE, Stream, Time};
 
 /// Fraction bits of a queue length.
 pub(crate) const QUEUE_BITS: u32 = 36;
 
-/// Longest queue that is told apart: 2²⁶ mean packets.
-const QUEUE_MOST: u64 = 1 << (26 + QUEUE_BITS);
+/// Longest queue that is told apart, in mean packets.
+const QUEUE_MOST: u64 = (MOST as u64) << QUEUE_BITS;
 
 /// A probability with 60 fraction bits, from 0 to 1 inclusive; one step is 8.7e-19.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -91,8 +92,8 @@ pub(crate) fn packets_in(period: Time, per_second: f64, usual: &str) -> Result<f
         return wrong(&format!("must be \"1us\" to \"1000s\", like \"{usual}\""));
     }
     let packets = per_second * period.as_secs_f64();
-    if packets > 67_108_864.0 {
-        return wrong("the link sends more than 67108864 packets in it: make it shorter");
+    if packets > f64::from(MOST) {
+        return wrong(&format!("the link sends more than {MOST} packets in it: make it shorter"));
     }
     Ok(packets)
 }
@@ -163,7 +164,7 @@ impl Measure {
 
     /// A count of arrivals in mean packets (Q.36).
     pub(crate) fn arrived(&self, count: u64) -> u64 {
-        if self.in_bytes { self.packets(count) } else { count.min(1 << 26) << QUEUE_BITS }
+        if self.in_bytes { self.packets(count) } else { count.min(u64::from(MOST)) << QUEUE_BITS }
     }
 
     /// Whether probabilities are scaled with the size of the packet.
@@ -207,7 +208,7 @@ pub(crate) struct ByteTime(u64);
 
 impl ByteTime {
     pub(crate) fn new(env: &Env) -> Self {
-        Self(((8_000_000_000u128 << 28) / u128::from(env.rate.0)) as u64)
+        Self(((u128::from(NANOS_PER_BYTE) << 28) / u128::from(env.rate.0)) as u64)
     }
 
     /// When a packet is over whose transmission starts at `now`.

@@ -29,6 +29,7 @@
 
 use crate::fixed::{QUEUE_BITS, bounded, period};
 use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
+use crate::ring::MOST;
 use crate::{
     ByteMode, EcnMarking, Env, Invalid, Measure, Periodic, Probability, Sampled, Standing,
 };
@@ -109,7 +110,7 @@ impl Constants {
             );
             return Err(Invalid::new("b", params.b, remedy));
         }
-        let qref = bounded("qref", params.qref, 0.0, 67_108_864.0, QUEUE_BITS)?;
+        let qref = bounded("qref", params.qref, 0.0, f64::from(MOST), QUEUE_BITS)?;
         Ok(Self { a, difference: a - b, qref })
     }
 

@@ -23,6 +23,7 @@
 
 use crate::fixed::{QUEUE_BITS, bounded};
 use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
+use crate::ring::MOST;
 use crate::{ByteMode, EcnMarking, Env, Invalid, Measure, Probability, Standing};
 use sojourn_base::{Stream, Time};
 
@@ -104,7 +105,7 @@ impl Law for Proportional {
         Ok(Self {
             measure: Measure::new(params.byte_mode, env)?,
             slope,
-            offset: bounded("offset", params.offset, 0.0, 67_108_864.0, QUEUE_BITS)?,
+            offset: bounded("offset", params.offset, 0.0, f64::from(MOST), QUEUE_BITS)?,
             queue: Standing::default(),
         })
     }

@@ -31,6 +31,7 @@
 use crate::fixed::{QUEUE_BITS, bounded, mean_packet, packets_in};
 use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
 use crate::power::{EXPONENT_BITS, EXPONENT_MOST, exp2_neg};
+use crate::ring::MOST;
 use crate::{
     ByteMode, EcnMarking, Env, Invalid, Measure, Periodic, Probability, Sampled, Standing,
 };
@@ -200,7 +201,7 @@ impl Law for Rem {
             constants: Constants {
                 gain: fixed(params.gamma * log2_phi, GAIN_BITS),
                 alpha: bounded("alpha", params.alpha, 0.0, 1.0, QUEUE_BITS)?,
-                qref: bounded("qref", params.qref, 0.0, 67_108_864.0, QUEUE_BITS)?,
+                qref: bounded("qref", params.qref, 0.0, f64::from(MOST), QUEUE_BITS)?,
                 capacity: fixed(capacity, QUEUE_BITS),
                 log2_phi,
             },

@@ -38,7 +38,7 @@ use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
-use sojourn_base::{Rate, Size, Stream, Time};
+use sojourn_base::{NANOS_PER_BYTE, Rate, Size, Stream, Time};
 
 /// A token bucket.
 #[derive(Clone, Debug, PartialEq)]
@@ -81,7 +81,7 @@ const FASTEST: Rate = Rate(10_000_000_000_000);
 /// The deepest bucket, in bytes.
 const DEEPEST: u64 = 1_000_000_000;
 /// Tokens for a byte: a bit per second gives one in a nanosecond.
-const BYTE: u64 = 8_000_000_000;
+const BYTE: u64 = NANOS_PER_BYTE;
 
 impl Params {
     fn rate(&self, env: &Env) -> Rate {

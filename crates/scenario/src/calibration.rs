@@ -7,7 +7,8 @@
 
 use crate::{Direction, Error, Reverse, Scenario};
 use serde_json::{Value, json};
-use sojourn_traffic::Source;
+use sojourn_base::Rate;
+use sojourn_traffic::{Source, Transfers};
 
 /// The uncongested link is so many times as fast as the bottleneck.
 const HEADROOM: u64 = 10;
@@ -23,26 +24,102 @@ const FIRST_USERS: u32 = 64;
 const ENOUGH: f64 = 0.2;
 const MOST_USERS: u32 = 4_000_000;
 
+/// Why there is no [`Scenario::load_rate`].
+pub const NO_LOAD_RATE: &str = "load: there is no [bottleneck] with a rate on the way of the data \
+                                that it could be a fraction of; give users instead";
+
 impl Scenario {
-    /// The same scenario with a bottleneck ten times as fast, and a queue that never overflows. It
-    /// is the same for all queue disciplines.
+    /// The same scenario with a bottleneck that is ten times as fast all the time, and a queue that
+    /// never overflows. It is the same for all queue disciplines.
     ///
     /// # Errors
     /// If there is no dumbbell with a rate.
     pub fn uncongested(&self) -> Result<Self, Error> {
+        let of_link = |path: &String| path.split('.').next() == Some("bottleneck");
+        let mut left = self.changes.clone();
+        left.iter_mut().for_each(|change| change.set.retain(|path, _| !of_link(path)));
+        left.retain(|change| !change.set.is_empty());
+        let mut changes = self.faster_link()?;
+        changes.push(("changes".into(), json!(left)));
+        for (group, each) in self.traffic.iter().enumerate() {
+            if let Source::Transfers(Transfers { load: Some(load), .. }) = &each.source {
+                changes.push((format!("traffic.{group}.load"), json!(load / HEADROOM as f64)));
+            }
+        }
+        self.with_named(&changes)
+    }
+
+    /// What makes its dumbbell the uncongested link: values by path.
+    fn faster_link(&self) -> Result<Vec<(String, Value)>, Error> {
         let dumbbell = self.bottleneck.as_ref();
         let Some((dumbbell, rate)) = dumbbell.and_then(|of| Some((of, of.link.rate?))) else {
             return Err(wrong("bottleneck", "only a dumbbell has an uncongested counterpart"));
         };
-        let faster = |bps: u64| json!(format!("{}bit", bps * HEADROOM));
-        let large = json!({ "kind": "droptail", "limit": LIMIT });
-        let mut changes =
-            vec![("bottleneck.rate", faster(rate.0)), ("bottleneck.qdisc", large.clone())];
-        if let Some(Reverse::Changes(back)) = &dumbbell.reverse {
-            changes.extend(back.rate.map(|rate| ("bottleneck.reverse.rate", faster(rate.0))));
-            changes.extend(back.qdisc.as_ref().map(|_| ("bottleneck.reverse.qdisc", large)));
+        let faster = |rate: Rate| json!(format!("{}bit", rate.0 * HEADROOM));
+        let large = || json!({ "kind": "droptail", "limit": LIMIT });
+        let mut changes = Vec::new();
+        let mut set = |path: &str, value| changes.push((format!("bottleneck.{path}"), value));
+        set("rate", faster(rate));
+        set("qdisc", large());
+        set("schedule", Value::Null);
+        set("autorate", Value::Null);
+        if let Some(channel) = dumbbell.link.docsis.as_ref().and_then(|docsis| docsis.channel) {
+            set("docsis.channel", faster(channel));
         }
-        self.with_json(&changes)
+        if let Some(Reverse::Changes(back)) = &dumbbell.reverse {
+            if let Some(rate) = back.rate {
+                set("reverse.rate", faster(rate));
+            }
+            if back.qdisc.is_some() {
+                set("reverse.qdisc", large());
+            }
+            set("reverse.schedule", Value::Null);
+            set("reverse.autorate", Value::Null);
+            if let Some(channel) = back.docsis.as_ref().and_then(|docsis| docsis.channel) {
+                set("reverse.docsis.channel", faster(channel));
+            }
+        }
+        Ok(changes)
+    }
+
+    fn with_named(&self, changes: &[(String, Value)]) -> Result<Self, Error> {
+        let named: Vec<_> = changes.iter().map(|(path, value)| (&**path, value.clone())).collect();
+        self.with_json(&named)
+    }
+
+    /// Which way the data of a group go over a dumbbell.
+    #[must_use]
+    pub fn direction_of(&self, group: usize) -> Direction {
+        let group = &self.traffic[group];
+        match group.direction {
+            Direction::Both => Direction::Both,
+            // From the right to the left.
+            Direction::Forward if group.from.as_deref() == Some("right") => Direction::Reverse,
+            Direction::Reverse if group.from.as_deref() == Some("right") => Direction::Forward,
+            other => other,
+        }
+    }
+
+    /// Which way the data go of those groups whose load the uncongested link shows: both ways if
+    /// one goes forward and another back. None if there is no such group.
+    #[must_use]
+    pub fn offered_direction(&self) -> Option<Direction> {
+        let offers = |group: &usize| {
+            matches!(self.traffic[*group].source, Source::Web(_) | Source::Transfers(_))
+        };
+        let ways = (0..self.traffic.len()).filter(offers).map(|group| self.direction_of(group));
+        ways.reduce(|one, other| if one == other { one } else { Direction::Both })
+    }
+
+    /// The rate that a load in this direction is a fraction of: that of the link on the data's way;
+    /// of both ways, the bottleneck's. None if there is no such link, or it has no rate.
+    #[must_use]
+    pub fn load_rate(&self, direction: Direction) -> Option<Rate> {
+        let dumbbell = self.bottleneck.as_ref()?;
+        match direction {
+            Direction::Forward | Direction::Both => dumbbell.link.rate,
+            Direction::Reverse => dumbbell.link.reversed(dumbbell.reverse.as_ref()).rate,
+        }
     }
 
     /// For each group the load that is to be turned into users; none where there is none.
@@ -67,14 +144,15 @@ impl Scenario {
         }
         mine["load"] = Value::Null;
         mine["users"] = json!(users);
-        let changes = [
-            ("traffic", json!([mine])),
-            ("load", Value::Null),
-            ("probes", json!({})),
-            ("seed", json!(seed)),
-            ("name", json!("calibration")),
-        ];
-        self.with_json(&changes)?.uncongested()
+        let mut changes = self.faster_link()?;
+        let mut set = |path: &str, value| changes.push((path.into(), value));
+        set("traffic", json!([mine]));
+        set("changes", json!([]));
+        set("load", Value::Null);
+        set("probes", json!({}));
+        set("seed", json!(seed));
+        set("name", json!("calibration"));
+        self.with_named(&changes)
     }
 
     /// The same scenario with so many users in the groups of these numbers, instead of loads.
@@ -82,16 +160,12 @@ impl Scenario {
     /// # Errors
     /// If one of them is no group of web users.
     pub fn with_users(&self, users: &[(usize, u32)]) -> Result<Self, Error> {
-        let named = |&(group, users): &(usize, u32)| {
-            [
-                (format!("traffic.{group}.users"), json!(users)),
-                (format!("traffic.{group}.load"), Value::Null),
-            ]
-        };
-        let named: Vec<(String, Value)> = users.iter().flat_map(named).collect();
-        let mut changes = vec![("load", Value::Null)];
-        changes.extend(named.iter().map(|(path, value)| (path.as_str(), value.clone())));
-        self.with_json(&changes)
+        let mut changes = vec![("load".into(), Value::Null)];
+        for (group, users) in users {
+            changes.push((format!("traffic.{group}.users"), json!(users)));
+            changes.push((format!("traffic.{group}.load"), Value::Null));
+        }
+        self.with_named(&changes)
     }
 }
 
@@ -179,13 +253,14 @@ pub fn users_for(load: f64, rate: f64, bps_per_user: f64) -> u32 {
 }
 
 /// The offered load in IP bits per second: what the uncongested link carried forward and back, by
-/// the direction of the data; the mean of both where they go both ways.
+/// the direction of the data; the mean of both where they go both ways. An ideal way back carries
+/// without being asked how much: it is none.
 #[must_use]
-pub fn offered_bps(direction: Direction, forward: f64, back: f64) -> f64 {
-    match direction {
-        Direction::Forward => forward,
-        Direction::Reverse => back,
-        Direction::Both => (forward + back) / 2.0,
+pub fn offered_bps(direction: Direction, forward: f64, back: Option<f64>) -> f64 {
+    match (direction, back) {
+        (Direction::Forward, _) | (Direction::Both, None) => forward,
+        (Direction::Reverse, back) => back.unwrap_or(0.0),
+        (Direction::Both, Some(back)) => (forward + back) / 2.0,
     }
 }
 
@@ -196,6 +271,7 @@ fn rounded(users: f64) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     const RATE: f64 = 1e6;
 
@@ -245,6 +321,48 @@ mod tests {
         assert_eq!((users_for(0.5, RATE, 2.0), users_for(1e-9, RATE, 2.0)), (250_000, 1));
     }
 
+    /// Whatever varies the rate or the queue of the link would do so to one that is ten times as
+    /// fast: what is offered is not what the link lets through.
+    #[test]
+    fn uncongested_link_is_so_all_the_time() {
+        let scenario = Scenario::from_toml(
+            "duration = \"9s\"\nload = 0.9\n[bottleneck]\nrate = \"8mbit\"\nqdisc = \"pi\"\n\
+             schedule = { kind = \"lognormal\", max = \"9mbit\" }\n\
+             reverse = { rate = \"1mbit\", docsis = { channel = \"2mbit\" } }\n\
+             [[traffic]]\nkind = \"web\"\n\
+             [[traffic]]\nkind = \"transfers\"\nname = \"t\"\nload = 0.3\nsize = \"9kB\"\n\
+             tcp = { congestion = \"cubic\" }\n\
+             [[changes]]\nat = \"2s\"\nset = { \"bottleneck.qdisc.qref\" = 9 }\n\
+             [[changes]]\nat = \"3s\"\nset = { \"bottleneck.qdisc.qref\" = 8, \
+             \"traffic.t.tcp.congestion.beta\" = 0.6 }\n",
+            "test",
+        )
+        .unwrap();
+        let fast = scenario.uncongested().unwrap();
+        let dumbbell = fast.bottleneck.as_ref().unwrap();
+        let Some(Reverse::Changes(back)) = &dumbbell.reverse else { panic!() };
+        assert_eq!((&dumbbell.link.schedule, dumbbell.link.rate.unwrap().0), (&None, 80_000_000));
+        assert_eq!(back.docsis.as_ref().unwrap().channel.unwrap().0, 20_000_000);
+        let Source::Transfers(transfers) = &fast.traffic[1].source else { panic!() };
+        assert_eq!(transfers.load, Some(0.03));
+        let set: Vec<_> = fast.changes.iter().flat_map(|change| change.set.keys()).collect();
+        assert_eq!(set, ["traffic.t.tcp.congestion.beta"]);
+        assert!(scenario.alone(0, 7, 5).unwrap().changes.is_empty());
+        let link = "autorate = { pings = \"p\", max = \"9mbit\" }";
+        let shaped = Scenario::from_toml(
+            &format!(
+                "duration = \"9s\"\nload = 0.9\n[bottleneck]\nrate = \"8mbit\"\n{link}\n\
+                 [[traffic]]\nkind = \"web\"\n\
+                 [[traffic]]\nkind = \"ping\"\nname = \"p\"\nflows = 6\n"
+            ),
+            "test",
+        )
+        .unwrap();
+        for fast in [shaped.uncongested(), shaped.alone(0, 7, 5)] {
+            assert!(fast.unwrap().with_users(&[(0, 3)]).unwrap().network(Path::new("")).is_ok());
+        }
+    }
+
     #[test]
     fn what_is_counted_is_alone_on_an_uncongested_link() {
         let scenario = Scenario::from_toml(
@@ -264,6 +382,19 @@ mod tests {
         assert_eq!(back.qdisc, Some(dumbbell.link.qdisc.clone()));
         assert_eq!((alone.traffic.len(), alone.seed, alone.load), (1, 5, None));
         assert!(!alone.probes.queues);
+        let counted = |scenario: &Scenario| scenario.load_rate(scenario.direction_of(1));
+        assert_eq!(counted(&scenario).unwrap().0, 8_000_000);
+        let turned = [("from", json!("right")), ("to", json!("left"))];
+        for changes in [&[("direction", json!("reverse"))][..], &turned] {
+            let named =
+                |(field, value): &(&str, Value)| (format!("traffic.1.{field}"), value.clone());
+            let back = scenario.with_named(&changes.iter().map(named).collect::<Vec<_>>()).unwrap();
+            assert_eq!(counted(&back).unwrap().0, 1_000_000);
+            assert_eq!(back.offered_direction(), Some(Direction::Both));
+            let ideal = back.with_json(&[("bottleneck.reverse", json!("ideal"))]).unwrap();
+            assert_eq!(counted(&ideal), None);
+        }
+        assert_eq!(scenario.offered_direction(), Some(Direction::Forward));
         assert_eq!(alone.open_loads(), [None]);
         let counted = scenario.with_users(&[(1, 70), (2, 7)]).unwrap();
         assert_eq!(counted.open_loads(), [None; 3]);

@@ -26,6 +26,18 @@ pub struct Change {
     pub set: BTreeMap<String, Value>,
 }
 
+impl Change {
+    /// What is set in the scenario's congestion control is set in that of a group, too.
+    pub(crate) fn reach_control_of(&mut self, group: usize) {
+        let of_all = |(path, value): (&String, &Value)| {
+            let setting = path.strip_prefix("tcp.congestion.")?;
+            Some((format!("traffic.{group}.tcp.congestion.{setting}"), value.clone()))
+        };
+        let more: Vec<_> = self.set.iter().filter_map(of_all).collect();
+        self.set.extend(more);
+    }
+}
+
 /// What happens while a network is simulated.
 #[derive(Clone, Debug)]
 pub struct NetworkChange {

@@ -83,7 +83,8 @@ pub struct Scenario {
     #[serde(default = "first_seed")]
     pub seed: u64,
     /// Offered load of each web group that names neither `users` nor its own `load`, as a fraction
-    /// of the bottleneck's rate (0.98 is 98 %). It must be turned into users by calibration.
+    /// of the rate of the link that its data cross (0.98 is 98 %), of the bottleneck's where they
+    /// go both ways. It must be turned into users by calibration.
     #[serde(default)]
     pub load: Option<f64>,
     /// TCP settings of all groups; a group's own override them field by field.
@@ -330,6 +331,10 @@ impl Scenario {
                 let own = tcp(Some(&self.traffic[index]));
                 let place = |fault: Fault| fault.under(steps!["traffic", index, "tcp"]);
                 group.tcp = Some(own.map_err(|fault| self.locate(place(fault)))?);
+                // It has a congestion control of its own now, which what changes is to reach still.
+                if self.traffic[index].tcp.as_ref().is_some_and(|tcp| tcp.congestion.is_none()) {
+                    resolved.changes.iter_mut().for_each(|change| change.reach_control_of(index));
+                }
             }
             if group.runs_over() == Transport::Quic {
                 let own = groups::quic(self, Some(&self.traffic[index])).map(|quic| quic.spec());

@@ -1,6 +1,6 @@
 //! Equal times between packets.
 
-use sojourn_base::{Rate, Size};
+use sojourn_base::{NANOS_PER_BYTE, Rate, Size};
 
 /// Nanoseconds between packets at a constant rate, exact in the long run: whole nanoseconds and a
 /// remainder over the rate.
@@ -13,7 +13,7 @@ pub(crate) struct Spacing {
 
 impl Spacing {
     pub(crate) fn new(rate: Rate, packet: Size) -> Self {
-        let nanos = packet.0 * 8_000_000_000;
+        let nanos = packet.0 * NANOS_PER_BYTE;
         Self { whole: nanos / rate.0, rest: nanos % rate.0, rate: rate.0 }
     }
 

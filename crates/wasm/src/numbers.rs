@@ -59,8 +59,8 @@ macro_rules! columns {
 
 columns! {
     LINK, link, LinkObservation:
-        rate_bps queue_packets queue_bytes queue_s probability enqueued dropped marked dequeued
-        dequeued_bytes throughput_bps;
+        rate_bps mean_rate_bps queue_packets queue_bytes queue_s probability enqueued dropped marked
+        dequeued dequeued_bytes throughput_bps;
     GROUP, group, GroupObservation: delivered_bytes throughput_bps;
     FLOW, flow, FlowObservation:
         cwnd_bytes srtt_s in_flight_bytes delivered_bytes throughput_bps dropped marked;
@@ -111,6 +111,7 @@ mod tests {
         let one = LinkObservation {
             name: "bottleneck".into(),
             rate_bps: 1,
+            mean_rate_bps: Some(1.5),
             queue_packets: 2,
             queue_bytes: 3,
             queue_s: None,
@@ -146,8 +147,8 @@ mod tests {
         let seen = Observation { time_s: 0.25, links: vec![one], groups: vec![two] };
         observation(&seen, &mut out);
         assert_eq!(out.len(), 1 + LINK.len() + GROUP.len() + 1 + FLOW.len());
-        assert_eq!(out[..4], [0.25, 1.0, 2.0, 3.0]);
-        assert!(out[4].is_nan());
+        assert_eq!(out[..5], [0.25, 1.0, 1.5, 2.0, 3.0]);
+        assert!(out[5].is_nan());
         assert_eq!(description(&seen)["groups"], json!(["bulk1"]));
     }
 }

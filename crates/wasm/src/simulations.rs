@@ -6,7 +6,9 @@ use sojourn_base::{Time, Value};
 use sojourn_fluid::engine as fluid;
 use sojourn_packets::{Control, Recorder, Simulation, run};
 use sojourn_records::{Names, Outcome, QueueRow, table_schemas};
-use sojourn_scenario::calibration::{Calibration, bps_per_user, offered_bps, users_for};
+use sojourn_scenario::calibration::{
+    Calibration, NO_LOAD_RATE, bps_per_user, offered_bps, users_for,
+};
 use sojourn_scenario::{Room, Scenario};
 use std::path::Path;
 
@@ -79,13 +81,12 @@ impl Simulations {
     /// What is wrong with the scenario, or that users offer no load.
     pub fn calibrated(toml: &str, used: f64) -> Result<String, String> {
         let scenario = read(toml, used)?;
-        let rate = scenario.bottleneck.as_ref().and_then(|dumbbell| dumbbell.link.rate);
         let mut users = Vec::new();
         for (group, load) in scenario.open_loads().into_iter().enumerate() {
             let Some(load) = load else { continue };
-            let Some(rate) = rate else {
-                let remedy = "needs a [bottleneck] to be a fraction of; give users instead";
-                return Err(format!("load: {remedy}"));
+            let direction = scenario.direction_of(group);
+            let Some(rate) = scenario.load_rate(direction) else {
+                return Err(NO_LOAD_RATE.into());
             };
             let mut search = Calibration::new(rate.as_f64());
             loop {
@@ -100,11 +101,11 @@ impl Simulations {
                     let summary = run(network, &Control::default(), &mut Recorder::none());
                     let links = summary.map_err(words)?.links;
                     let bps = |name: &str| {
-                        let link = links.iter().find(|link| link.name == name);
-                        link.and_then(|link| link.throughput_bps).unwrap_or(0.0)
+                        let link = links.iter().find(|link| link.name == name)?;
+                        Some(link.throughput_bps.unwrap_or(0.0))
                     };
-                    let direction = scenario.traffic[group].direction;
-                    Ok(offered_bps(direction, bps("bottleneck"), bps("reverse")))
+                    let forward = bps("bottleneck").unwrap_or(0.0);
+                    Ok(offered_bps(direction, forward, bps("reverse")))
                 });
                 let offered: Vec<f64> = runs.collect::<Result<_, String>>()?;
                 search.told(&offered)?;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated
 
@@ -88,6 +89,9 @@ def vectors(
         scenario = Scenario(fields).with_text(changes)
     except ScenarioError as error:
         raise InputError(_by_options(str(error))) from None
+    kind = json.loads(scenario.to_json())["bottleneck"]["qdisc"]["kind"]
+    if kind != name:
+        raise InputError(f"--set kind={kind}: is another discipline; ask for vectors of {kind}")
     write_text(write(scenario.core, ops), out, "vectors")
     return 0
 

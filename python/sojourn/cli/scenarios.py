@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from sojourn.cli.files import print_json, scenario_of
 from sojourn.cli.options import File, Json, Quiet, Sets, Strict
 from sojourn.cli.progress import Line, notices
 from sojourn.errors import InputError
+
+if TYPE_CHECKING:
+    from sojourn.scenario import Scenario
 
 
 def calibrate(
@@ -23,7 +26,7 @@ def calibrate(
     set_: Sets = None,
     quiet: Quiet = False,
 ) -> int:
-    """Find how many web users make a given load on the uncongested link."""
+    """Find how many web users of each group make a given load on the uncongested link."""
     from dataclasses import asdict
 
     from sojourn.calibration import calibrate as measure
@@ -36,14 +39,27 @@ def calibrate(
         message = f"--loads {loads}: must be numbers with commas, such as 0.9,0.98"
         raise InputError(message) from error
     wanted = [checked_load("--loads", load) for load in typed]
+    scenario = scenario_of(file, set_)
+    # Without one the first is asked for, and what is asked says that there is none.
+    groups = _web_groups(scenario) or [None]
     with Line(quiet=quiet):
-        found = measure(scenario_of(file, set_), notice=notices(quiet))
-    users = {load: found.users_for(load) for load in wanted}
+        made = [measure(scenario, number, notice=notices(quiet)) for number in groups]
+    users = [{load: found.users_for(load) for load in wanted} for found in made]
     if json:
-        print_json({**asdict(found), "users": users})
-    else:
-        print_calibration(found, users)
+        told = [{**asdict(found), "users": each} for found, each in zip(made, users, strict=True)]
+        print_json(told[0] if len(told) == 1 else {each["group"]: each for each in told})
+        return 0
+    for place, (found, each) in enumerate(zip(made, users, strict=True)):
+        if place:
+            print()
+        print_calibration(found, each)
     return 0
+
+
+def _web_groups(scenario: Scenario) -> list[int | None]:
+    """The numbers of its groups of web users."""
+    traffic = scenario.to_dict()["traffic"]
+    return [number for number, group in enumerate(traffic) if group["kind"] == "web"]
 
 
 def check(

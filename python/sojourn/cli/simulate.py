@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,8 +12,9 @@ from sojourn.cli.diagnoses import judged, tell
 from sojourn.cli.files import check_report, print_json, scenario_of, write_report
 from sojourn.cli.progress import RunLine, notices
 from sojourn.engines import load_engine
-from sojourn.errors import InputError, Interrupted
+from sojourn.errors import InputError, Interrupted, ScenarioError
 from sojourn.files import make_folder
+from sojourn.results.store import refuse_taken
 from sojourn.running import prepared
 from sojourn.scenario import RECORDED
 
@@ -82,6 +84,7 @@ def _run_all(
     several = len(engines) > 1
     if several and out is not None:
         make_folder(out)
+        refuse_taken(out)
     told = notices(quiet)
     ready = {name: prepared(scenario, name, limit=limit, notice=told) for name in engines}
     results: dict[str, RunResult] = {}
@@ -108,10 +111,14 @@ def _unkept(scenario: Scenario, *, drawn: bool) -> list[str]:
 
 def _drawn(scenario: Scenario) -> Scenario:
     """The scenario with what a figure needs: the queues, and a window if there is a long flow."""
-    changes: dict[str, object] = {"probes.queues": True}
-    fields = scenario.to_dict()
-    bulk = [group for group in fields["traffic"] if group["kind"] == "bulk"]
-    if bulk and not fields["probes"]["traces"]:
-        # A group without a name is called after its kind and its number in that.
-        changes["probes.traces"] = [f"{bulk[0].get('name') or 'bulk1'}.0"]
-    return scenario.with_(changes)
+    drawn = scenario.with_({"probes.queues": True})
+    fields = drawn.to_dict()
+    if fields["probes"]["traces"]:
+        return drawn
+    groups = zip(drawn.core.group_names(), fields["traffic"], strict=True)
+    bulk = next((name for name, group in groups if group["kind"] == "bulk"), None)
+    # Where links have a `count`, a group may be there in copies: the first is NAME.0.
+    for flow in () if bulk is None else (f"{bulk}.0", f"{bulk}.0.0"):
+        with contextlib.suppress(ScenarioError):
+            return drawn.with_({"probes.traces": [flow]})
+    return drawn

@@ -1,7 +1,8 @@
 """Where a loop changes between stable and unstable.
 
 The real part of the slowest characteristic root is followed along a quantity; where it changes
-sign is refined (Brent). Points without an operating point are passed over.
+sign is refined by bisection, as a loop may jump there: PIE's table has steps. Points without an
+operating point are passed over.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -18,6 +20,10 @@ from sojourn.control.models import Model
 from sojourn.control.roots import characteristic_roots
 
 _GRID = 120
+# Of the logarithm: how closely an edge is known, and how wide no step is.
+_EXACT, _NARROW = 1e-12, 1e-6
+# What is left there of a difference in growth if the loop does not jump is far less than this.
+_JUMP = 1e-3
 
 
 @dataclass(frozen=True)
@@ -28,8 +34,9 @@ class Edge:
     """The value."""
     stable_above: bool
     """Stable for larger values, unstable for smaller ones; or the other way round."""
-    omega: float
-    """Radians per second at which it oscillates there."""
+    omega: float | None
+    """Radians per second at which it oscillates there; none where the loop itself jumps, as at a
+    step of PIE's table, so that no root lies on the axis."""
 
 
 def growth(found: Loop) -> float:
@@ -49,26 +56,45 @@ def edges(build: Callable[[float], Loop], low: float, high: float) -> list[Edge]
         From the smallest on; changes closer to each other than a hundredth of the range (by its
         logarithm) may be missed in pairs.
     """
-    from scipy.optimize import brentq
-
     if not 0 < low < high:
         raise ControlError(f"{low:g}..{high:g}: must be above 0 and not empty")
 
-    def at(log_x: float) -> float:
+    def at(x: float) -> complex:
         try:
-            return growth(build(math.exp(log_x)))
+            root = characteristic_roots(build(math.exp(x)), 1)[0]
         except ControlError:
-            return math.nan
+            return complex(math.nan)
+        return root
 
     grid = [float(x) for x in np.linspace(math.log(low), math.log(high), _GRID)]
-    values = [at(x) for x in grid]
-    found = []
-    for i in range(len(grid) - 1):
-        if values[i] * values[i + 1] < 0:  # not a number is never below 0
-            x = float(brentq(at, grid[i], grid[i + 1], xtol=1e-12))
-            root = characteristic_roots(build(math.exp(x)), 1)[0]
-            found.append(Edge(math.exp(x), values[i + 1] < 0, abs(root.imag)))
-    return found
+    known = [(x, at(x).real) for x in grid]
+    # Not a number is never below 0.
+    changes = [_refined(at, a, b) for a, b in pairwise(known) if a[1] * b[1] < 0]
+    return [edge for edge in changes if edge is not None]
+
+
+def _refined(
+    at: Callable[[float], complex], left: tuple[float, float], right: tuple[float, float]
+) -> Edge | None:
+    """The edge between two logarithms, each with the growth there; none if there is but a gap."""
+    stable_above = right[1] < 0
+    apart = right[1] - left[1]
+    omega = None
+    while right[0] - left[0] > _EXACT:
+        middle = (left[0] + right[0]) / 2
+        root = at(middle)
+        if math.isnan(root.real):
+            # On a step itself there is no derivative; elsewhere there is no operating point.
+            if right[0] - left[0] > _NARROW:
+                return None
+            break
+        if (root.real < 0) == stable_above:
+            right = middle, root.real
+        else:
+            left = middle, root.real
+        omega = abs(root.imag)
+    jumps = abs(right[1] - left[1]) > _JUMP * abs(apart)
+    return Edge(math.exp((left[0] + right[0]) / 2), stable_above, None if jumps else omega)
 
 
 def critical_rtt(model: Model, low: float, high: float) -> list[Edge]:

@@ -1,7 +1,8 @@
 """What a loop is made of, in the words of a scenario, and where it comes to rest.
 
 A model is a bottleneck with flows (:class:`Network`), a congestion control and a queue discipline,
-both tables as a scenario has them. The laws themselves stand in the fluid engine, which works out
+both tables as a scenario has them; a congestion control has the defaults of its paper, which are
+those of the profile ``classic``. The laws themselves stand in the fluid engine, which works out
 the operating point and the linear system about it.
 """
 
@@ -56,7 +57,8 @@ class Model:
     network: Network
     """Flows, capacity and round trip time."""
     congestion: Table = "reno"
-    """How windows move: reno, aimd, scalable or highspeed."""
+    """How windows move: reno, aimd, scalable or highspeed, by their papers. Linux's Scalable TCP is
+    ``{"kind": "scalable", "lwnd": 0, "at_least_reno": True}``."""
     qdisc: Table | None = None
     """The queue discipline."""
     price: Table | None = None

@@ -15,33 +15,33 @@ import numpy as np
 if TYPE_CHECKING:
     from sojourn.control.loops import Loop, Terms
 
-_NODES = 24
+# Chebyshev points, at least and for each root that is asked for.
+_NODES, _NODES_EACH = 24, 4
 _STEPS = 30
 
 
-def characteristic_roots(loop: Loop, count: int = 10, nodes: int = _NODES) -> list[complex]:
+def characteristic_roots(loop: Loop, count: int = 10) -> list[complex]:
     """The rightmost roots of the closed loop, in radians per second.
 
     Args:
         loop: The open loop.
         count: How many at most.
-        nodes: Chebyshev points; the first ``nodes``/3 roots are good to many digits.
 
     Returns:
         Those with the upper half of the plane only, furthest right first, one of each conjugate
         pair.
     """
-    return system_roots(loop.system.closed(), count, nodes)
+    return system_roots(loop.system.closed(), count)
 
 
-def system_roots(terms: Terms, count: int = 10, nodes: int = _NODES) -> list[complex]:
+def system_roots(terms: Terms, count: int = 10) -> list[complex]:
     """The rightmost roots of ẋ = Σ A_k x(t − τ_k), in radians per second.
 
     Args:
         terms: The delays τ_k in seconds, and the matrices A_k.
         count: How many at most.
-        nodes: Chebyshev points.
     """
+    nodes = max(_NODES, _NODES_EACH * count)
     longest = max(tau for tau, _ in terms)
     # The longest delay is the unit of time.
     scaled = [(tau / longest, matrix * longest) for tau, matrix in terms]
@@ -66,7 +66,7 @@ def chebyshev(nodes: int) -> tuple[Any, Any]:
     return x, matrix - np.diag(matrix.sum(axis=1))
 
 
-def generator(terms: list[tuple[float, Any]], nodes: int = _NODES) -> Any:
+def generator(terms: list[tuple[float, Any]], nodes: int) -> Any:
     """The matrix whose eigenvalues approach the roots, on Chebyshev points from 0 to −1.
 
     Args:

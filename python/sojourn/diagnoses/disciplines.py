@@ -8,7 +8,7 @@ from array import array
 from collections.abc import Iterator
 
 from sojourn._engine import defaults, margins
-from sojourn.diagnoses.facts import PASSIVE, Facts, Qdisc, seconds
+from sojourn.diagnoses.facts import PASSIVE, Facts, Group, Qdisc, seconds
 from sojourn.diagnoses.finding import Finding
 from sojourn.diagnoses.remedies import DESIGNS
 from sojourn.errors import Error
@@ -21,24 +21,23 @@ _FIXED_GAINS = DESIGNS.keys() - {"ared", "codel", "pi_table"}
 def ecn_on_one_side(facts: Facts) -> Iterator[Finding]:
     """A discipline would mark, but no host asks for it, or the other way round.
 
-    A mark needs both: a discipline with `ecn = true`, and hosts with `tcp.ecn = true`. With one
-    of them alone packets are dropped as without ECN.
+    A mark needs both: a discipline with `ecn = true`, and hosts with `tcp.ecn = true`, or
+    `quic.ecn = true`. With one of them alone packets are dropped as without ECN.
     """
-    hosts = any(group.tcp.get("ecn") for group in facts.groups if group.kind not in ("udp", "ping"))
-    udp = any(group.fields.get("ecn") for group in facts.groups)
+    hosts = any(group.ecn for group in facts.groups)
     for one in facts.disciplines:
         own = not json.loads(defaults("qdisc", one.kind)).get("ecn")
-        if own and one.settings.get("ecn") and not hosts and not udp:
+        if own and one.settings.get("ecn") and not hosts:
             yield Finding(
                 f"{one.place}.ecn",
                 "the discipline marks, but no host takes part in ECN: nothing is marked",
-                "set tcp.ecn = true",
+                _with_ecn(facts.groups),
             )
-    asked = any(_named_ecn(table) for table in [facts.fields["tcp"]])
+    asked = any(group.connects and group.asks_ecn for group in facts.groups)
     can = [one for one in facts.disciplines if "ecn" in one.settings]
     active = [one for one in facts.disciplines if one.kind not in PASSIVE]
     marks = any(one.settings["ecn"] for one in can)
-    if asked and hosts and can and len(can) == len(active) and not marks:
+    if asked and can and len(can) == len(active) and not marks:
         yield Finding(
             f"{can[0].place}.ecn",
             "hosts take part in ECN, but no discipline marks: packets are dropped",
@@ -46,8 +45,12 @@ def ecn_on_one_side(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _named_ecn(tcp: object) -> bool:
-    return isinstance(tcp, dict) and tcp.get("ecn") is True and not tcp.get("accecn")
+def _with_ecn(groups: list[Group]) -> str:
+    """What makes hosts take part in ECN: their connections, or else their datagrams."""
+    transports = dict.fromkeys(group.transport for group in groups if group.connects)
+    if not transports:
+        return f'set {groups[0].place}.ecn = "ect0"'
+    return "set " + " and ".join(f"{transport}.ecn = true" for transport in transports)
 
 
 def target_above_interval(facts: Facts) -> Iterator[Finding]:
@@ -131,7 +134,7 @@ def unstable_gains(facts: Facts) -> Iterator[Finding]:
 
 def _margin(facts: Facts, one: Qdisc) -> float | None:
     flows = [group for group in facts.groups if group.endless]
-    kinds = {json.dumps(group.tcp.get("congestion")) for group in flows}
+    kinds = {json.dumps(group.settings["congestion"]) for group in flows}
     if not flows or len(kinds) != 1 or any(group.rtt_s is None for group in flows):
         return None
     count = float(sum(group.fields["flows"] for group in flows))
@@ -140,7 +143,7 @@ def _margin(facts: Facts, one: Qdisc) -> float | None:
         "flows": count,
         "capacity": one.rate_bps / (8 * one.mean_packet),
         "propagation": max(sum(times) / count, 1e-4),
-        "congestion": flows[0].tcp["congestion"],
+        "congestion": flows[0].settings["congestion"],
         "qdisc": one.written,
         "form": "paper",
         "spaced": True,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, TypeVar
+from math import inf
+from typing import TYPE_CHECKING, Any
 
 from sojourn._engine import quantity, resolved
 from sojourn.errors import Error
@@ -17,15 +17,32 @@ if TYPE_CHECKING:
     from sojourn.scenario import Scenario
 
 Row = Mapping[str, Any]
-Found = TypeVar("Found")
 
 # Disciplines that signal nothing but with a full queue.
 PASSIVE = {"droptail", "drr", "prio", "tbf", "cbq", "sfq", "python"}
 
 
+# Which links of a dumbbell data cross, by their direction.
+_WAYS = {
+    "forward": frozenset({"bottleneck"}),
+    "reverse": frozenset({"reverse"}),
+    "both": frozenset({"bottleneck", "reverse"}),
+}
+
+
 def seconds(text: str) -> float:
     """A time as a scenario writes it."""
     return quantity("time", text) / 1e9
+
+
+def _span(times: str | Row) -> tuple[float, float]:
+    """The least and the greatest value of a distribution, as far as it names them."""
+    if isinstance(times, Mapping):
+        if "even" not in times:
+            return seconds(times.get("min", "0s")), seconds(times["max"]) if "max" in times else inf
+        times = str(times["even"])
+    first, _, last = times.partition("..")
+    return seconds(first), seconds(last or first)
 
 
 @dataclass(frozen=True)
@@ -52,9 +69,16 @@ class Group:
     place: str
     """Such as ``traffic.web``."""
     name: str
+    """What its summary is called; of several that a group makes, the first one's."""
     fields: Row
-    tcp: Row
-    """Its settings of TCP, all of them."""
+    transport: str
+    """What its connections run over, ``tcp`` or ``quic``: the name of the table that sets it."""
+    settings: Row
+    """All settings of that."""
+    asks_ecn: bool
+    """Whether the scenario sets ECN for its connections, and not a congestion control."""
+    ways: frozenset[str]
+    """The links of a dumbbell that its data cross."""
     load: float
     """What it offers, as a fraction of the bottleneck's rate; 0 if it does not say."""
 
@@ -69,31 +93,37 @@ class Group:
         return self.kind == "bulk" and not self.fields.get("size") and not self.fields.get("rate")
 
     @property
+    def connects(self) -> bool:
+        """Whether it sends over connections: datagrams have a codepoint of their own."""
+        return "ecn" not in self.fields
+
+    @property
+    def ecn(self) -> bool:
+        """Whether its packets can be marked."""
+        return bool(self.settings["ecn"] if self.connects else self.fields["ecn"] != "not-ect")
+
+    @property
     def begins_s(self) -> float:
         """When its first member starts."""
-        start = self.fields.get("start", "0s")
-        return seconds(start.split("..")[0]) if isinstance(start, str) else 0.0
+        return _span(self.fields["start"])[0]
 
     @property
     def all_began_s(self) -> float:
-        """When its last member has started."""
-        start = self.fields.get("start", "0s")
-        return seconds(start.split("..")[-1]) if isinstance(start, str) else 0.0
+        """When its last member has started; never, if its starts have no end."""
+        return _span(self.fields["start"])[1]
 
     @property
     def ends_s(self) -> float:
         """When it stops."""
-        stop = self.fields.get("stop")
-        return seconds(stop) if isinstance(stop, str) else float("inf")
+        return seconds(self.fields["stop"]) if "stop" in self.fields else inf
 
     @property
     def rtt_s(self) -> float | None:
         """The mean of its round trips without queues, where that can be read off."""
         rtt = self.fields.get("rtt")
-        if not isinstance(rtt, str):
+        if rtt is None or "dist" in rtt:
             return None
-        ends = [seconds(end) for end in rtt.split("..")]
-        return sum(ends) / len(ends)
+        return sum(_span(rtt)) / 2
 
 
 @dataclass(frozen=True)
@@ -113,7 +143,7 @@ class Facts:
         """Of a scenario; of each group the load that was asked for, if it is users by now."""
         fields = json.loads(scenario.resolved().to_json())
         disciplines = [each for each in _disciplines(fields) if each is not None]
-        return cls(fields, list(_groups(fields, loads)), disciplines)
+        return cls(fields, list(_groups(scenario, fields, loads)), disciplines)
 
     def of_run(self, summary: Row, samples: pl.DataFrame | None) -> Facts:
         """Those of the scenario, with what its run gave."""
@@ -146,26 +176,44 @@ class Facts:
 
     def measured(self) -> Iterator[tuple[Group, Row]]:
         """Each group with its summary; of many copies of a group with that of the first."""
-        rows = self.summary.get("groups", ())
-        for group, same in zip_longest(self.groups, rows[: len(self.groups)]):
-            names = (group.name, f"{group.name}.0") if group.name else ()
-            row = next((each for each in rows if each["name"] in names), same)
+        rows = {row["name"]: row for row in self.summary.get("groups", ())}
+        for group in self.groups:
+            row = rows.get(group.name) or rows.get(f"{group.name}.0")
             if row is not None:
                 yield group, row
+
+    @property
+    def rate_stays(self) -> bool:
+        """Whether the bottleneck has the same rate all the time."""
+        link, changes = self.fields.get("bottleneck") or {}, self.fields.get("changes") or ()
+        return not link.get("schedule") and all("bottleneck.rate" not in x["set"] for x in changes)
 
     @property
     def constant(self) -> bool:
         """Whether the bottleneck's rate stays and its packets meet nothing else on the way."""
         link = self.fields.get("bottleneck") or {}
-        moving = ("schedule", "device", "docsis", "wifi", "autorate")
-        return not any(link.get(name) for name in moving)
+        beside = ("device", "docsis", "wifi", "autorate")
+        return self.rate_stays and not any(link.get(name) for name in beside)
 
 
-def _groups(fields: Row, loads: Sequence[float | None]) -> Iterator[Group]:
-    for number, (each, asked) in enumerate(zip(fields["traffic"], loads, strict=True)):
-        name = each.get("name") or ""
-        load = float(each.get("load") or asked or 0)
-        yield Group(f"traffic.{name or number}", name, each, each.get("tcp") or fields["tcp"], load)
+def _groups(scenario: Scenario, fields: Row, loads: Sequence[float | None]) -> Iterator[Group]:
+    written = json.loads(scenario.to_json())
+    names = scenario.core.group_names()
+    for number, (each, name, asked) in enumerate(zip(fields["traffic"], names, loads, strict=True)):
+        # Settings of QUIC are there, all of them, for groups that run over it.
+        transport = "quic" if "quic" in each else "tcp"
+        tables = (written.get(transport), written["traffic"][number].get(transport))
+        ecn = [table["ecn"] for table in tables if table and "ecn" in table]
+        yield Group(
+            place=f"traffic.{each.get('name') or number}",
+            name=name,
+            fields=each,
+            transport=transport,
+            settings=each.get(transport) or fields[transport],
+            asks_ecn=ecn[-1:] == [True],
+            ways=_WAYS[scenario.core.direction_of(number)],
+            load=float(each.get("load") or asked or 0),
+        )
 
 
 def _disciplines(fields: Row) -> Iterator[Qdisc | None]:

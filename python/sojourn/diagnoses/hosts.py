@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import Any
 
 from sojourn._engine import quantity
@@ -13,6 +14,10 @@ from sojourn.formatting import trimmed
 # A sender that uses so much of a limit is limited by it. Of a window whole segments are used, and
 # acknowledgements of every second one open it late.
 _NEAR, _NEAR_WINDOW = 0.9, 0.85
+# Our QUIC opens a window again when half of it has come: a sender with that much in flight waits.
+_NEAR_QUIC = 0.48
+# What bounds the data that a sender has in flight, besides congestion control.
+_WINDOWS = {"tcp": ("receive_window",), "quic": ("max_data", "max_stream_data")}
 # For a 99th percentile at least one value in a hundred must lie beyond it.
 _EXCHANGES = 100
 
@@ -33,18 +38,32 @@ def receive_window(facts: Facts) -> Iterator[Finding]:
     """
     for group, row in facts.measured():
         rate, rtt = _each(group, row), (row.get("rtt_s") or {}).get("mean")
-        window = float(quantity("size", group.tcp["receive_window"]))
-        if rate and rtt and rate * rtt / 8 > _NEAR_WINDOW * window:
-            need = 2 * rate * rtt / 8
+        if not rate or not rtt:
+            continue
+        in_flight = rate * rtt / 8
+        windows = _windows(group)
+        place, window = min(windows.items(), key=itemgetter(1))
+        ours = group.transport == "quic" and facts.summary.get("engine") == "packets"
+        if in_flight > (_NEAR_QUIC if ours else _NEAR_WINDOW) * window:
+            needed = (4 if ours else 2) * in_flight
+            larger = " and ".join(name for name, size in windows.items() if size < needed)
+            modern = ", or tcp.profile to modern" if group.transport == "tcp" else ""
             yield Finding(
-                f"{group.place}.tcp.receive_window",
-                f"each flow has {trimmed(rate * rtt / 8 / 1024)} KiB in flight, as much as its "
-                "receive "
-                f"window of {trimmed(window / 1024, 4)} KiB allows: the window limits it, not the "
-                "queue",
-                f"set tcp.receive_window to {need / 1024:.0f}KiB or more, or tcp.profile to modern",
-                {"in_flight_bytes": rate * rtt / 8, "receive_window_bytes": window},
+                f"{group.place}.{place}",
+                f"each flow has {trimmed(in_flight / 1024)} KiB in flight, as much as its receive "
+                f"window of {trimmed(window / 1024, 4)} KiB allows"
+                f"{', which opens by halves' if ours else ''}: the window limits it, not the queue",
+                f"set {larger} to {needed / 1024:.0f}KiB or more{modern}",
+                {"in_flight_bytes": in_flight, "receive_window_bytes": window},
             )
+
+
+def _windows(group: Group) -> dict[str, float]:
+    """By their fields the bytes that a group's flows may have in flight."""
+    return {
+        f"{group.transport}.{name}": float(quantity("size", group.settings[name]))
+        for name in _WINDOWS[group.transport]
+    }
 
 
 def application_limited(facts: Facts) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from sojourn.diagnoses.facts import PASSIVE, Facts, Qdisc, Row, seconds
 from sojourn.diagnoses.finding import Finding
 from sojourn.diagnoses.remedies import or_designed
+from sojourn.diagnoses.traffic import overload
 from sojourn.formatting import trimmed
 
 _BUSY = 0.95
@@ -28,10 +29,11 @@ def _quiet(link: Row) -> bool:
 def no_bottleneck(facts: Facts) -> Iterator[Finding]:
     """The link that is meant to be the bottleneck is none.
 
-    Its queue is empty nearly all the time and drops nothing: any discipline gives the same.
+    Its queue is empty nearly all the time and drops nothing: any discipline gives the same. Not
+    said where `overload` is.
     """
     link = facts.link("bottleneck")
-    if link is None or not facts.groups or not link["arrived"]:
+    if link is None or not link["arrived"] or any(overload(facts)):
         return
     if _quiet(link) and any(group.kind != "ping" for group in facts.groups):
         yield Finding(
@@ -91,7 +93,7 @@ def _works(link: Row) -> bool:
 
 def _full_beside(facts: Facts, link: Row) -> Iterator[Row]:
     """Other links that are full and signal, though no data are meant to go that way."""
-    if any(group.fields.get("direction", "forward") != "forward" for group in facts.groups):
+    if any("reverse" in group.ways for group in facts.groups):
         return
     for other in facts.links:
         if other is not link and other["utilisation"] > 0.98 and _signals(other) > 0:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from math import fsum
+from typing import NamedTuple
 
 from sojourn._engine import quantity
 from sojourn.diagnoses.facts import Facts, Group, seconds
@@ -12,6 +14,8 @@ from sojourn.formatting import trimmed
 
 # Round trips that slow start takes to fill any link of today, generously.
 _SLOW_START = 10
+# An overload of so small a part of the window shows in no 99th percentile.
+_BRIEF = 0.01
 
 
 def traffic_outside_window(facts: Facts) -> Iterator[Finding]:
@@ -102,43 +106,85 @@ def overload(facts: Facts) -> Iterator[Finding]:
     """More is offered than the link can carry, by senders that do not answer to loss.
 
     In an open loop (UDP, transfers that arrive by themselves, a web load above 1) the queue grows
-    to its limit and stays there: measures depend on the limit and on how long the run is.
+    to its limit and stays there: measures depend on the limit and on how long the run is. Counted
+    is what groups offer at the same time while it is measured, each once all of its members have
+    started.
     """
-    forward = [group for group in facts.groups if group.fields.get("direction") != "reverse"]
-    loads = {each.place: each.load for each in forward if each.load and each.kind != "transfers"}
-    load = fsum(loads.values())
-    if load > 1:
+    forward = [group for group in facts.groups if "bottleneck" in group.ways]
+    loads = [(each, each.load) for each in forward if each.load and each.kind != "transfers"]
+    if (heavy := _excess(facts, loads, 1)) is not None:
         yield Finding(
-            ", ".join(loads),
-            f"the offered load of {trimmed(load, 6)} is above 1: what is not carried piles up, "
-            "and measures depend on how long the run is",
+            ", ".join(group.place for group in heavy.groups),
+            f"the offered load of {trimmed(heavy.offered, 6)} is above 1{heavy.how_long}: what is "
+            "not carried piles up, and measures depend on how long the run is",
             "ask for less than 1",
-            {"load": load},
+            {"load": heavy.offered},
         )
     link = facts.fields.get("bottleneck")
-    if not link or link.get("schedule") or not isinstance(link.get("rate"), str):
+    if not link or not facts.rate_stays or not isinstance(link.get("rate"), str):
         return
     capacity = float(quantity("rate", link["rate"]))
-    offers = [(group, bps) for group in forward if (bps := _open_bps(group, capacity))]
-    offered = sum(bps for _, bps in offers)
-    if offered > capacity:
+    offers = [(group, _open_bps(facts, group, capacity)) for group in forward]
+    if (found := _excess(facts, offers, capacity)) is not None:
         names = {"udp": "UDP", "transfers": "transfers"}
-        kinds = " and ".join(dict.fromkeys(names[group.kind] for group, _ in offers))
+        kinds = " and ".join(dict.fromkeys(names[group.kind] for group in found.groups))
+        queue = "grows all that time" if found.how_long else "is full all the time"
         yield Finding(
-            ", ".join(group.place for group, _ in offers),
+            ", ".join(group.place for group in found.groups),
             f"{kinds} {'offers' if kinds == 'UDP' else 'offer'} "
-            f"{trimmed(offered / 1e6, 4)} Mb/s to a link of "
-            f"{trimmed(capacity / 1e6, 4)} Mb/s: the "
-            "queue is full all the time, whatever the discipline",
+            f"{trimmed(found.offered / 1e6, 4)} Mb/s to a link of {trimmed(capacity / 1e6, 4)} Mb/s"
+            f"{found.how_long}: the queue {queue}, whatever the discipline",
             "offer less than the link's rate, unless overload is the question",
-            {"offered_bps": offered, "rate_bps": capacity},
+            {"offered_bps": found.offered, "rate_bps": capacity},
         )
 
 
-def _open_bps(group: Group, capacity: float) -> float:
-    """What a group sends whatever is lost, where that can be read off."""
-    if group.kind == "udp" and isinstance(rate := group.fields.get("rate"), str):
-        return quantity("rate", rate) * float(group.fields.get("flows") or 1)
+class _Excess(NamedTuple):
+    """What groups offer together while it is more than can be carried."""
+
+    offered: float
+    """The mean of that time."""
+    groups: list[Group]
+    how_long: str
+    """Empty if it is the whole measured window."""
+
+
+def _excess(facts: Facts, offers: list[tuple[Group, float]], capacity: float) -> _Excess | None:
+    """When in the measured window more is offered than can be carried, if that is not brief."""
+    begin, end = facts.warmup_s, facts.duration_s
+    turns = {turn for group, _ in offers for turn in (group.all_began_s, group.ends_s)}
+    times = [begin, *sorted(turn for turn in turns if begin < turn < end), end]
+    groups: dict[str, Group] = {}
+    over = []
+    for since, until in pairwise(times):
+        sending = {
+            group.place: (group, offered)
+            for group, offered in offers
+            if offered and group.all_began_s <= since and until <= group.ends_s
+        }
+        together = fsum(offered for _, offered in sending.values())
+        if together > capacity:
+            over.append((until - since, together))
+            groups |= {place: group for place, (group, _) in sending.items()}
+    lasts, window = fsum(length for length, _ in over), end - begin
+    if lasts <= _BRIEF * window:
+        return None
+    # Exact where it is the same all the time.
+    most = max(together for _, together in over)
+    mean = most - fsum(length * (most - together) for length, together in over) / lasts
+    how_long = f" for {trimmed(lasts, 6)} s of the measured {trimmed(window, 6)} s"
+    return _Excess(mean, list(groups.values()), how_long if len(over) < len(times) - 1 else "")
+
+
+def _open_bps(facts: Facts, group: Group, capacity: float) -> float:
+    """What a group sends to the link whatever is lost, where that can be read off."""
+    if group.kind == "udp":
+        flows = int(group.fields["flows"])
+        offered = float(flows * quantity("rate", group.fields["rate"]))
+        access = facts.fields["access"]
+        if "rate" not in access:
+            return offered
+        return min(offered, float(quantity("rate", access["rate"]) * access.get("hosts", flows)))
     if group.kind == "transfers" and (load := group.fields.get("load")) is not None:
         return capacity * float(load)
     return 0.0

@@ -21,12 +21,13 @@ class Fluid(Compiled):
     name = "fluid"
 
     def check(self, scenario: Scenario) -> None:
-        """Refuses web users that are given by a load; the model itself refuses the rest."""
+        """Refuses what the model cannot represent, also web users that are given by a load."""
         if scenario.needs_users:
             raise ScenarioError(
                 "traffic: web users are not long flows; the fluid engine knows only kind = "
                 '"bulk", or use --engine packets'
             )
+        scenario.core.check_fluid(scenario.base_dir)
 
 
 ENGINE: Engine = Fluid()

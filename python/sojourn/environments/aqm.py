@@ -24,8 +24,9 @@ class AqmEnv(SteppedEnv):
     after another, so that each must be allowed beside those that stand.
 
     An observation has five values, of what happened since the last one: the queue as the time that
-    it takes at the present rate, in seconds; the discipline's probability now; throughput over the
-    link's rate; packets dropped; packets marked.
+    it takes at the present rate, in seconds, or in an outage at the rate that the scenario writes;
+    the discipline's probability now; throughput over the link's rate, its mean if it varies, and at
+    most 1 then; packets dropped; packets marked.
 
     The reward has no unit: throughput over the link's rate, minus the queue in seconds over
     ``target``. An episode is truncated at the end of the scenario, and never terminated.
@@ -74,8 +75,9 @@ class AqmEnv(SteppedEnv):
             simulation.set(path, value)
 
     def _look(self) -> Vector:
-        rate, queue, probability, throughput, dropped, marked = self._rate()
-        values = (queue, probability, throughput / rate, dropped, marked)
+        link = self._look_at_link()
+        share = link.share(link.throughput)
+        values = (link.queue, link.probability, share, link.dropped, link.marked)
         return np.array(values, dtype=np.float64)
 
     def _reward(self, seen: Vector) -> float:

@@ -27,8 +27,9 @@ class FlowEnv(SteppedEnv):
 
     An observation has six values, of what happened since the last one: the mean smoothed round trip
     of the flows now, in seconds, 0 before the first; the least of these so far; the flows'
-    throughput over the link's rate; their bytes in flight now over what the link carries in the
-    least round trip; their packets dropped; their data packets that arrived with a mark.
+    throughput over the link's rate, its mean if it varies, and at most 1 then; their bytes in
+    flight now over what the link carries in the least round trip, in an outage at the rate that the
+    scenario writes; their packets dropped; their data packets that arrived with a mark.
 
     The reward has no unit: throughput over the link's rate, minus what the round trip is above the
     least so far over ``target``, as a sender can know it. An episode is truncated at the end of the
@@ -99,15 +100,15 @@ class FlowEnv(SteppedEnv):
         simulation.set(self._path, f"{round(values.item())}{self._unit}")
 
     def _look(self) -> Vector:
-        rate = self._rate()[0]
+        link = self._look_at_link()
         seen = self._simulation._core.group(self._group)
         assert seen is not None, "its place was found at the beginning"
         srtt, flight, throughput, dropped, marked = seen
         if srtt is not None:
             self._least = min(self._least, srtt)
         least = self._least if self._least < math.inf else 0.0
-        share = 8 * flight / (rate * least) if least else 0.0
-        values = (srtt or 0.0, least, throughput / rate, share, dropped, marked)
+        held = 8 * flight / (link.rate * least) if least else 0.0
+        values = (srtt or 0.0, least, link.share(throughput), held, dropped, marked)
         return np.array(values, dtype=np.float64)
 
     def _reward(self, seen: Vector) -> float:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
@@ -19,6 +21,29 @@ if TYPE_CHECKING:
     from sojourn.scenario import ScenarioLike
 
 Vector = NDArray[np.float64]
+
+
+class Look(NamedTuple):
+    """What a link is doing, and has done since the last look."""
+
+    rate: float
+    """Its rate now, in an outage its ``rate`` in the scenario, bit/s."""
+    queue: float
+    """Its queue as the time that it takes at this rate, s."""
+    probability: float
+    throughput: float
+    """Bit/s."""
+    dropped: int
+    marked: int
+    offered: float | None
+    """The mean of its rate, bit/s; none if that does not vary."""
+
+    def share(self, throughput: float) -> float:
+        """A throughput in bit/s over the link's rate; at most 1 if that varies."""
+        if self.offered is None:
+            return throughput / self.rate
+        # What left before the rate fell may arrive, or still be on the wire, when it has fallen.
+        return min(1.0, throughput / self.offered) if self.offered > 0 else 0.0
 
 
 class SteppedEnv(gym.Env[Vector, Vector]):
@@ -46,6 +71,9 @@ class SteppedEnv(gym.Env[Vector, Vector]):
             )
         self._simulation = Simulation(self._scenario)
         self._link, self._number = link, self._place("link", link)
+        fields = self._scenario.resolved().to_dict()
+        self._nominal = _nominal_rate(fields, link)
+        self._varies = _rates_vary(fields)
         self._now, self._over = 0.0, True
 
     def _acts_within(self, ends: Vector) -> None:
@@ -73,8 +101,12 @@ class SteppedEnv(gym.Env[Vector, Vector]):
         if options:
             raise InputError(f"options = {options}: there are none; leave them out")
         used = int(self.np_random.integers(2**32)) if seed is None else seed
-        self._simulation = Simulation(self._scenario.with_({"seed": used}))
-        self._now = self._simulation.run_until(self._start)
+        scenario = self._scenario.with_({"seed": used})
+        self._simulation = self._metered = Simulation(scenario)
+        if self._varies and self._scenario.facts.warmup_s:
+            self._metered = Simulation(scenario.with_({"warmup": "0s"}))
+        self._offered = (0.0, 0.0)
+        self._run_until(self._start)
         self._over = False
         self._begin()
         return self._look(), {"seed": used}
@@ -90,8 +122,9 @@ class SteppedEnv(gym.Env[Vector, Vector]):
                 f"action = {values.tolist()}: must be {len(low)} numbers as an array, "
                 f"from {low} to {high}"
             )
-        self._set(self._simulation, values)
-        self._now = self._simulation.run_until(self._now + self._interval)
+        for simulation in self._simulations():
+            self._set(simulation, values)
+        self._run_until(self._now + self._interval)
         self._over = self._simulation.at_end
         seen = self._look()
         return seen, self._reward(seen), False, self._over, {}
@@ -122,15 +155,61 @@ class SteppedEnv(gym.Env[Vector, Vector]):
             raise InputError(f"{kind} = {name!r}: there is none; there are {', '.join(names)}")
         return names.index(name)
 
-    def _rate(self) -> tuple[float, float, float, float, int, int]:
-        """Of the link: rate, queue in seconds, probability, throughput, drops and marks."""
+    def _simulations(self) -> set[Simulation]:
+        """The one that is shown, and where that has a warm-up the one without that is metered."""
+        return {self._simulation, self._metered}
+
+    def _run_until(self, time: float) -> None:
+        for simulation in self._simulations():
+            self._now = simulation.run_until(time)
+
+    def _look_at_link(self) -> Look:
         seen = self._simulation._core.link(self._number)
-        if seen is None or seen[1] is None:
-            raise InputError(
-                f"link {self._link}: its rate is 0 at {self._now} s, so that its queue has no "
-                "delay; give it a rate above 0"
-            )
-        return (seen[0], seen[1], *seen[2:])
+        assert seen is not None, "its place was found at the beginning"
+        rate, queue = seen[0], seen[1]
+        if queue is None:
+            waiting = self._simulation.queued(self._link, most=2**32)
+            queue = 8 * sum(each["bytes"] for each in waiting) / self._nominal
+        return Look(rate or self._nominal, queue, *seen[2:], self._mean_rate())
+
+    def _mean_rate(self) -> float | None:
+        """The mean of the link's rate since the last look, bit/s; none if that does not vary."""
+        if not self._varies:
+            return None
+        (then, before), bits = self._offered, 0.0
+        if self._now > 0:
+            # The summary of a run that would end here has the mean since the beginning.
+            links = json.loads(self._metered._core.fork().finish())["links"]
+            mean = next(each["rate_bps"] for each in links if each["name"] == self._link)
+            bits = self._now * mean
+        self._offered = (self._now, bits)
+        return (bits - before) / (self._now - then) if self._now > then else 0.0
+
+
+def _written_links(fields: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The names of a scenario's links, and what it says of them."""
+    if bottleneck := fields.get("bottleneck"):
+        back = bottleneck.get("reverse")
+        yield "bottleneck", bottleneck
+        yield "reverse", {**bottleneck, **back} if isinstance(back, Mapping) else bottleneck
+    for link in fields.get("links", ()):
+        yield link["name"], link
+
+
+def _nominal_rate(fields: Mapping[str, Any], name: str) -> float:
+    written = dict(_written_links(fields))
+    # Of a link that is made often there is a copy.0, a copy.1 and so on.
+    link = written.get(name) or written[name.rpartition(".")[0]]
+    return quantity("rate", link["rate"], "rate")
+
+
+def _rates_vary(fields: Mapping[str, Any]) -> bool:
+    """Whether the rate of a link may change during a run."""
+    by_itself = any(
+        link.get(way) for _, link in _written_links(fields) for way in ("schedule", "autorate")
+    )
+    changes = fields.get("changes", ())
+    return by_itself or any(path.endswith(".rate") for each in changes for path in each["set"])
 
 
 def checked_range(name: str, ends: object) -> tuple[float, float]:

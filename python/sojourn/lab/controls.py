@@ -54,6 +54,8 @@ class Control:
     most: float = 0.0
     whole: bool = False
     choices: list[Any] = field(default_factory=list)
+    on_with: list[str] = field(default_factory=list)
+    """Of a switch that the scenario does not set: congestion controls that turn it on."""
 
 
 def controls(experiment: Experiment) -> dict[str, list[Control]]:
@@ -105,31 +107,39 @@ def _common(scenario: Scenario) -> list[Control]:
             made.append(_count(f"{path}.users", f"{name}: number of users", group["users"], 5000))
         if isinstance(group.get("rtt"), str):
             made += _round_trips(f"{path}.rtt", name, group["rtt"])
-    tcp = fields.get("tcp", {})
-    made.append(
-        Control(
-            "tcp.profile",
-            "Hosts",
-            "choice",
-            tcp.get("profile") or "modern",
-            about="Hosts of today, or of about 2003.",
-            choices=["modern", "classic"],
-        )
-    )
+    tcp = _fields(scenario.resolved())["tcp"]
+    profiles = _choices(_defs()["Tcp"]["properties"]["profile"])
+    about = "Hosts of today, of about 2003, or FreeBSD 4."
+    made.append(Control("tcp.profile", "Hosts", "choice", tcp["profile"], about, choices=profiles))
     own = [group.get("tcp") or {} for group in fields["traffic"]]
     # Where every group has its own, that of all moves nothing.
     if not all(each.get("congestion") for each in own):
-        congestion = tcp.get("congestion") or "reno"
-        kind = congestion if isinstance(congestion, str) else congestion["kind"]
-        names = [name for name in kind_names("CongestionControl") if name != "python"]
+        kind = tcp["congestion"]["kind"]
         label = "Congestion control"
-        made.append(Control("tcp.congestion", label, "choice", kind, choices=names))
+        made.append(Control("tcp.congestion", label, "choice", kind, choices=_congestions()))
     if not all(each.get("ecn") is not None for each in own):
         about = "Senders take part in ECN. Only disciplines with ecn on mark."
-        made.append(Control("tcp.ecn", "ECN", "switch", bool(tcp.get("ecn")), about))
+        on_with = [] if "ecn" in fields["tcp"] else _marked()
+        made.append(Control("tcp.ecn", "ECN", "switch", tcp["ecn"], about, on_with=on_with))
     made.append(_slider("duration", "Simulated time", fields["duration"], "time", 2e9, 3e11))
     made.append(_count("seed", "Seed", fields["seed"], 1000))
     return made
+
+
+def _congestions() -> list[str]:
+    return [name for name in kind_names("CongestionControl") if name != "python"]
+
+
+@lru_cache(maxsize=1)
+def _marked() -> list[str]:
+    """Congestion controls that turn ECN on."""
+    base = Scenario.from_toml(_EVERYTHING)
+
+    def marked(name: str) -> bool:
+        resolved = base.with_({"tcp.congestion": name}).resolved()
+        return bool(_fields(resolved)["tcp"]["ecn"])
+
+    return [name for name in _congestions() if marked(name)]
 
 
 def _round_trips(path: str, name: str, text: str) -> list[Control]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sojourn import style
-from sojourn.labels import ecn_words
+from sojourn.labels import ecn_words, timeless
 from sojourn.load import UNCONGESTED
 from sojourn.report.runs import ReportError, Run, number
 
@@ -159,7 +159,8 @@ def arrange(runs: Sequence[Run]) -> Layout:
         for one in series.values()
         if (panel, one) in members
     )
-    return Layout(tuple(runs), link, tuple(ordered), tuple(series.values()), curves, heading)
+    once = tuple(_once(runs, [run for repeats in members.values() for run in repeats]))
+    return Layout(once, link, tuple(ordered), tuple(series.values()), curves, heading)
 
 
 def engines_only(layout: Layout) -> bool:
@@ -170,8 +171,21 @@ def engines_only(layout: Layout) -> bool:
 
 def _add(repeats: list[Run], run: Run) -> None:
     """Adds a repeat; the same run given twice is one run."""
-    if not any(r.seed == run.seed and r.summary == run.summary for r in repeats):
+    if not any(_same(run, other) for other in repeats):
         repeats.append(run)
+
+
+def _once(runs: Iterable[Run], repeats: Sequence[Run]) -> Iterator[Run]:
+    """The runs, without those in whose place another one is among the repeats."""
+    there = {id(run) for run in repeats}
+    for run in runs:
+        if id(run) in there or not any(_same(run, other) for other in repeats):
+            yield run
+
+
+def _same(one: Run, other: Run) -> bool:
+    """Whether one run is the other, made again perhaps."""
+    return one.seed == other.seed and timeless(one.summary) == timeless(other.summary)
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 from sojourn import libc
 from sojourn.errors import Error, InputError
 from sojourn.files import FIGURES, PAGE, cannot, lock, read_json
+from sojourn.labels import timeless
 from sojourn.results import checksums
-from sojourn.results.names import ABOUT, SCENARIO, SUMMARY, timeless
+from sojourn.results.names import ABOUT, SCENARIO, SUMMARY
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

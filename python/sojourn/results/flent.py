@@ -21,7 +21,7 @@ from sojourn.errors import InputError
 from sojourn.files import write_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     import polars as pl
 
@@ -159,16 +159,29 @@ def _flows(result: RunResult, step_s: float, steps: int) -> dict[str, list[float
 
 def _long_flows(result: RunResult) -> dict[str, list[str]]:
     """The members of groups of kind bulk in each direction."""
-    ways: list[str] = []
-    for group in tomllib.loads(result.scenario_toml).get("traffic", []):
-        direction = group.get("direction", "forward")
-        ways += {"both": _WAYS, "reverse": ["reverse"]}.get(direction, ["bottleneck"])
+    traffic = tomllib.loads(result.scenario_toml).get("traffic", [])
+    bulk = [written for written in traffic if written["kind"] == "bulk"]
+    # A group without a name is called after its kind and its number in that.
+    names = {written.get("name", f"bulk{nth}"): written for nth, written in enumerate(bulk, 1)}
     found: dict[str, list[str]] = {way: [] for way in _WAYS.values()}
-    for link, group in zip(ways, result.summary["groups"], strict=True):
+    for group in result.summary["groups"]:
         if group["kind"] == "bulk":
             members = range(group["members"])
-            found[_WAYS[link]] += [f"{group['name']}.{member}" for member in members]
+            found[_way(group["name"], names)] += [f"{group['name']}.{nth}" for nth in members]
     return found
+
+
+def _way(name: str, written: Mapping[str, Mapping[str, Any]]) -> str:
+    """The direction of a group of a run, by the groups that were written in its file.
+
+    Of one there may be copies, NAME.0 and on, and each may be there for both directions.
+    """
+    both = name.removesuffix(".reverse")
+    origin = next(each for each in (name, both, both.rpartition(".")[0]) if each in written)
+    group = written[origin]
+    turned = group.get("from") == "right" or group.get("to") == "left"
+    back = group.get("direction") == "reverse" or name not in (origin, both)
+    return _WAYS["reverse" if turned != back else "bottleneck"]
 
 
 def _increments(rows: pl.DataFrame) -> list[tuple[float, float]]:

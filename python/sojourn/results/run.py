@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from sojourn.errors import Error, InputError
 from sojourn.extras import require
 from sojourn.files import read_json, reason
+from sojourn.labels import timeless
 from sojourn.results import checksums
-from sojourn.results.names import SUMMARY, timeless
+from sojourn.results.names import SUMMARY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

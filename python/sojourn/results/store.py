@@ -74,11 +74,11 @@ class Store:
         return found
 
     def frame(self) -> pl.DataFrame:
-        """One row per run: key, label, seed, engine, version, wall time and all measures.
+        """One row per run: what was varied, key, label, seed, engine, version, times, measures.
 
-        What was varied is in columns of its own, by dotted path; a measure of the same name, such
-        as ``bottleneck.loss``, is called ``measured.NAME``. Label and columns of a run that
-        several comparisons share are those of the one that made it.
+        What was varied is in columns of its own, by dotted path; what else has such a name, such as
+        the measure ``bottleneck.loss``, is called ``measured.NAME``. Label and columns of a run
+        that several comparisons share are those of the one that made it.
         """
         require("tables", "a table of the runs in a store")
         import polars as pl
@@ -86,10 +86,10 @@ class Store:
         rows = []
         for run in self.runs():
             told = about(run)
-            row: dict[str, Any] = {"key": run.folder.name if run.folder else None}
-            row |= {name: told[name] for name in _COLUMNS}
-            row |= {path: plain(value) for path, value in run.varied.items()}
-            rows.append(with_measures(row, told["measures"]))
+            known: dict[str, Any] = {"key": run.folder.name if run.folder else None}
+            known |= {name: told[name] for name in _COLUMNS}
+            varied = {path: plain(value) for path, value in run.varied.items()}
+            rows.append(with_measures(varied, known | told["measures"]))
         return pl.DataFrame(rows, infer_schema_length=None, strict=False)
 
 
@@ -181,6 +181,17 @@ def _open_folder(path: Path) -> list[RunResult]:
     if (path / SUMMARY).exists():
         return [open_run(path)]
     return [open_run(folder) for folder in _runs_in(path)] or [open_run(path)]
+
+
+def refuse_taken(folder: Path) -> None:
+    """Refuses a folder whose own run or comparison would be opened in place of runs below it.
+
+    Raises:
+        InputError: If there is one.
+    """
+    for name, what in ((SUMMARY, "a single run"), (COMPARISON, "a comparison")):
+        if (folder / name).exists():
+            raise InputError(f"{folder}: {what} is there ({name}); name another folder")
 
 
 def _runs_in(folder: Path) -> list[Path]:

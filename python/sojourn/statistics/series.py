@@ -49,8 +49,10 @@ def aggregated_variance(counts: Sequence[float] | Floats) -> float:
     values = np.asarray(counts, dtype=np.float64)
     points = []
     for m in _scales(len(values)):
-        blocks = _blocks(values, m).mean(axis=1)
-        points.append((math.log2(m), math.log2(max(float(blocks.var(ddof=1)), 1e-300))))
+        # About the first, so that the means of what stays the same do not differ by rounding.
+        variance = float(_blocks(values - values[0], m).mean(axis=1).var(ddof=1))
+        if variance > 0:
+            points.append((math.log2(m), math.log2(variance)))
     return 1 + _slope(points) / 2
 
 

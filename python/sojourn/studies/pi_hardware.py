@@ -232,13 +232,28 @@ def measured(results: Results) -> pl.DataFrame:
                 "loss": link["loss"],
             }
         )
-    return pl.DataFrame(rows)
+    # Without a run there are columns all the same.
+    return pl.DataFrame(rows, _COLUMNS)
 
 
 # Of the controller's probability over time: what a table has to represent.
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 _CELL = ["mbit", "flows", "rtt_ms"]
+
+_COLUMNS: dict[str, Any] = {
+    "mbit": pl.Float64,
+    "flows": pl.Int64,
+    "rtt_ms": pl.Float64,
+    "way": pl.String,
+    "entries": pl.Int64,
+    "seed": pl.Int64,
+    "p": pl.Float64,
+    "range": pl.List(pl.Float64),
+    "deviation": pl.Float64,
+    "utilisation": pl.Float64,
+    "loss": pl.Float64,
+}
 
 
 def beside_exact(table: pl.DataFrame, exact: pl.DataFrame) -> pl.DataFrame:

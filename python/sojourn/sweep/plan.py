@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from sojourn.engines.key import Keys
 from sojourn.errors import InputError
 from sojourn.labels import label_of
-from sojourn.load import UNCONGESTED, realised_load, uncongested
+from sojourn.load import UNCONGESTED, Basis, uncongested
 from sojourn.measures import measure, why_nowhere
 from sojourn.running import prepared
 from sojourn.sweep.case import Case
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from sojourn.results.store import Store
     from sojourn.scenario import Scenario
     from sojourn.sweep.rule import Rule
-
-# Traffic whose load the uncongested link can carry, so that a run there shows what is offered.
-_OFFERED = {"web", "transfers"}
 
 
 class Plan:
@@ -131,7 +128,7 @@ class Plan:
         run.uncongested = case.uncongested
         twin = self._twins.get(job.twin) if job.twin is not None else None
         if twin is not None and twin.job.key in self.done:
-            run.realised_load = realised_load(self.done[twin.job.key].summary, twin.rate_bps)
+            run.realised_load = twin.basis.load(self.done[twin.job.key].summary)
         return run
 
     def _more(self, i: int, rule: Rule) -> list[int]:
@@ -152,11 +149,11 @@ class Plan:
             self._series[i] = _Series.of(self.cases[i], self._ready[i], twins=self._wants_twins)
         series = self._series[i]
         twin = series.twins.job(seed) if series.twins is not None else None
-        if series.twins is not None and twin is not None:
+        if series.twins is not None and series.basis is not None and twin is not None:
             twin = dataclasses.replace(twin, twin=twin.key)
             if twin.key not in self._twins:
                 case = dataclasses.replace(series.twins.case, scenario=twin.scenario)
-                self._twins[twin.key] = _Twin(twin, case, series.rate_bps)
+                self._twins[twin.key] = _Twin(twin, case, series.basis)
         job = series.job(seed, twin.key if twin is not None else None)
         return self._jobs.setdefault((i, seed), job)
 
@@ -171,18 +168,17 @@ class _Series:
     twins: _Series | None = None
     """Those of the same seeds on the uncongested link; none if they would not show what is
     offered."""
-    rate_bps: int = 0
-    """The rate that their load is a fraction of: the congested bottleneck's."""
+    basis: Basis | None = None
+    """What their load is a fraction of: the congested link's rate."""
 
     @classmethod
     def of(cls, case: Case, scenario: Scenario, *, twins: bool) -> _Series:
         """Those of a case, with their twins if there are to be any."""
         made = cls(case, scenario, Keys(scenario, case.engine))
-        rate_bps = scenario.facts.bottleneck_bps
-        if not twins or rate_bps is None:
+        basis = Basis.of(scenario)
+        if not twins or basis is None:
             return made
-        kinds = {group["kind"] for group in json.loads(scenario.to_json())["traffic"]}
-        if "bulk" in kinds or not kinds & _OFFERED:
+        if any(group["kind"] == "bulk" for group in json.loads(scenario.to_json())["traffic"]):
             return made
         # It is the same for all queue disciplines.
         varied = {
@@ -192,9 +188,8 @@ class _Series:
         labels = {**varied, "bottleneck.qdisc": UNCONGESTED}
         ideal = uncongested(scenario)
         other = Case(labels, ideal, case.seeds, True, case.engine, name=label)
-        return dataclasses.replace(
-            made, twins=cls(other, ideal, Keys(ideal, case.engine)), rate_bps=rate_bps
-        )
+        twins_of = cls(other, ideal, Keys(ideal, case.engine))
+        return dataclasses.replace(made, twins=twins_of, basis=basis)
 
     def job(self, seed: int, twin: str | None = None) -> Job:
         """The run with that seed."""
@@ -210,8 +205,8 @@ class _Twin:
 
     job: Job
     case: Case
-    rate_bps: int
-    """The rate that its load is a fraction of: the congested bottleneck's."""
+    basis: Basis
+    """What its load is a fraction of: the congested link's rate."""
 
 
 def _listed(cases: Iterable[Case]) -> list[Case]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sojourn.errors import Error
 from sojourn.extras import require
 from sojourn.labels import plain, with_measures
-from sojourn.load import realised_load
+from sojourn.load import Basis
 from sojourn.measures import measure as measure_of
 from sojourn.measures import measures
 
@@ -151,7 +151,7 @@ class Results:
 
     def realised_load(self, ideal: Results) -> dict[int, float]:
         """By seed, the share of the link's rate that ``ideal``, the uncongested twin, offers."""
-        if not self.runs:
+        basis = Basis.of(self.runs[0].case.scenario) if self.runs else None
+        if basis is None:
             return {}
-        rate = self.runs[0].run.bottleneck["rate_bps"]
-        return {each.seed: realised_load(each.run.summary, rate) for each in ideal.runs}
+        return {each.seed: basis.load(each.run.summary) for each in ideal.runs}

@@ -2,13 +2,13 @@
 //! it.
 
 use sojourn_qdisc::Ecn;
-use sojourn_scenario::{Network, NetworkGroup};
+use sojourn_scenario::{Network, NetworkGroup, NetworkLink, NetworkProbes};
 use sojourn_traffic::Source;
 
 use super::classes::{Bundle, bundles};
 use super::{Error, links};
 use crate::WindowLaw;
-use crate::mgt::{Class, Parameters, Queue};
+use crate::mgt::{Class, Parameters};
 use crate::windows::KINDS;
 
 /// Bytes of IP and TCP header without options, and of an acknowledgement.
@@ -49,84 +49,23 @@ pub struct Member {
 /// # Errors
 /// If it holds something that the model cannot represent.
 pub fn read(network: &Network) -> Result<Plan, Error> {
-    for group in &network.groups {
-        check_group(group)?;
-    }
-    if !network.probes.pcap.is_empty() {
-        return Err(Error(refused("probes.pcap", "there are no packets to capture")));
-    }
-    if !network.probes.qlog.is_empty() {
-        return Err(Error(refused("probes.qlog", "there are no packets to log")));
-    }
-    if network.probes.packet_counts.is_some() {
-        return Err(Error(refused("probes.packet_counts", "there are no packets to count")));
-    }
-    for link in &network.links {
-        let constant = "its links have one rate, and neither lose nor delay packets at random";
-        for (field, there) in [
-            ("schedule", link.schedule.is_some()),
-            ("loss, jitter", link.impairments.is_some()),
-            ("device", link.device.is_some()),
-            ("docsis", link.docsis.is_some()),
-            ("wifi", link.wifi.is_some()),
-            ("autorate", link.autorate.is_some()),
-        ] {
-            if there {
-                return Err(Error(refused(&format!("{}.{field}", link.name), constant)));
-            }
-        }
-    }
+    network.groups.iter().try_for_each(check_group)?;
+    check_probes(&network.probes)?;
+    network.links.iter().try_for_each(check_link)?;
     let used = used_links(network)?;
-    let queue_of = |link: usize| used.iter().position(|(other, _)| *other == link);
-    let (mut classes, mut members) = (Vec::new(), Vec::new());
-    let mut shortest = f64::INFINITY;
-    for (number, group) in network.groups.iter().enumerate() {
-        if group.quic.is_some() {
-            let why = "the fluid engine has no QUIC; use --engine packets";
-            return Err(Error(format!("traffic.{}.transport = \"quic\": {why}", group.name)));
-        }
-        let ip = ip_bytes(group);
-        let ack = HEADER + u32::from(group.tcp.options);
-        let fixed = transmission(network, group, ip, ack);
-        let path: Vec<usize> = group.forward.iter().filter_map(|&link| queue_of(link)).collect();
-        let back = group.backward.iter().filter_map(|&link| queue_of(link)).collect();
-        let template = Class { path, back, ..class_of(group)? };
-        for Bundle { members: flows, rtt, start } in bundles(group, network.seed) {
-            let count = flows.len() as f64;
-            let mut schedule = vec![(start, count)];
-            if let Some(stop) = group.stop {
-                let stop = stop.as_secs_f64();
-                if stop <= start {
-                    schedule.clear();
-                } else {
-                    schedule.push((stop, 0.0));
-                }
-            }
-            if schedule.is_empty() {
-                continue;
-            }
-            let rtt = rtt + fixed;
-            if rtt <= 0.0 {
-                let why = "a flow needs a round trip above 0; give the group an rtt, like \"100ms\", \
-                           or its links a delay";
-                return Err(Error(format!("traffic.{}.rtt: {why}", group.name)));
-            }
-            shortest = shortest.min(rtt);
-            classes.push(Class { flows: schedule, rtt, ..template.clone() });
-            let access = group.access_rate.map_or(f64::INFINITY, |r| r.0 as f64 / 8.0);
-            members.push(Member {
-                group: number,
-                flows,
-                payload: group.tcp.payload,
-                access: access / f64::from(ip),
-            });
+    let mut classes = Vec::new();
+    let mut members = Vec::new();
+    for number in 0..network.groups.len() {
+        for (class, member) in classes_of(network, number, &used)? {
+            classes.push(class);
+            members.push(member);
         }
     }
-    let (mut queues, mut ips): (Vec<Queue>, Vec<u32>) = (Vec::new(), Vec::new());
-    for (link, ip) in &used {
-        let ecn = ecn(network, *link)?;
-        queues.push(links::queue(&network.links[*link], *ip, ecn, AT_ONCE / shortest)?);
-        ips.push(*ip);
+    let shortest = classes.iter().map(|class| class.rtt).fold(f64::INFINITY, f64::min);
+    let mut queues = Vec::new();
+    for &(link, ip) in &used {
+        let ecn = ecn(network, link)?;
+        queues.push(links::queue(&network.links[link], ip, ecn, AT_ONCE / shortest)?);
     }
     for (class, member) in classes.iter_mut().zip(&members) {
         // A mark never ends in a timeout.
@@ -137,9 +76,79 @@ pub fn read(network: &Network) -> Result<Plan, Error> {
     }
     let parameters = Parameters { classes, queues };
     parameters.validate().map_err(|error| Error(error.to_string()))?;
-    let links: Vec<usize> = used.into_iter().map(|(link, _)| link).collect();
+    let (links, ip_bytes): (Vec<usize>, Vec<u32>) = used.into_iter().unzip();
     let rates = links.iter().filter_map(|&link| network.links[link].rate).map(|rate| rate.0);
-    Ok(Plan { parameters, members, rates: rates.collect(), links, ip_bytes: ips })
+    Ok(Plan { parameters, members, rates: rates.collect(), links, ip_bytes })
+}
+
+/// The classes of a group, each with the flows that it stands for. Of each link in use there is its
+/// number and the bytes of its packets.
+fn classes_of(
+    network: &Network,
+    number: usize,
+    used: &[(usize, u32)],
+) -> Result<Vec<(Class, Member)>, Error> {
+    let group = &network.groups[number];
+    let queue_of = |link: &usize| used.iter().position(|(other, _)| other == link);
+    let ip = ip_bytes(group);
+    let ack = HEADER + u32::from(group.tcp.options);
+    let fixed = transmission(network, group, ip, ack);
+    let path: Vec<usize> = group.forward.iter().filter_map(queue_of).collect();
+    let back = group.backward.iter().filter_map(queue_of).collect();
+    let template = Class { path, back, ..class_of(group)? };
+    let access = group.access_rate.map_or(f64::INFINITY, |rate| rate.0 as f64 / 8.0);
+    let stop = group.stop.map_or(f64::INFINITY, |stop| stop.as_secs_f64());
+    let mut classes = Vec::new();
+    for Bundle { members: flows, rtt, start } in bundles(group, network.seed) {
+        if stop <= start {
+            continue;
+        }
+        let rtt = rtt + fixed;
+        if rtt <= 0.0 {
+            let why = "a flow needs a round trip above 0; give the group an rtt, like \"100ms\", \
+                       or its links a delay";
+            return Err(Error(format!("traffic.{}.rtt: {why}", group.name)));
+        }
+        let mut schedule = vec![(start, flows.len() as f64)];
+        schedule.extend(stop.is_finite().then_some((stop, 0.0)));
+        let class = Class { flows: schedule, rtt, ..template.clone() };
+        let payload = group.tcp.payload;
+        classes.push((
+            class,
+            Member { group: number, flows, payload, access: access / f64::from(ip) },
+        ));
+    }
+    Ok(classes)
+}
+
+fn check_probes(probes: &NetworkProbes) -> Result<(), Error> {
+    for (field, there, why) in [
+        ("pcap", !probes.pcap.is_empty(), "there are no packets to capture"),
+        ("qlog", !probes.qlog.is_empty(), "there are no packets to log"),
+        ("packet_counts", probes.packet_counts.is_some(), "there are no packets to count"),
+    ] {
+        if there {
+            return Err(Error(refused(&format!("probes.{field}"), why)));
+        }
+    }
+    Ok(())
+}
+
+fn check_link(link: &NetworkLink) -> Result<(), Error> {
+    let constant = "its links have one rate, and neither lose nor delay packets at random";
+    for (field, there) in [
+        ("schedule", link.schedule.is_some()),
+        ("loss, jitter", link.impairments.is_some()),
+        ("device", link.device.is_some()),
+        ("docsis", link.docsis.is_some()),
+        ("wifi", link.wifi.is_some()),
+        ("autorate", link.autorate.is_some()),
+    ] {
+        if there {
+            return Err(Error(refused(&format!("{}.{field}", link.name), constant)));
+        }
+    }
+    Ok(())
 }
 
 fn refused(field: &str, why: &str) -> String {
@@ -157,6 +166,10 @@ fn check_group(group: &NetworkGroup) -> Result<(), Error> {
             group.source.kind()
         )));
     };
+    if group.quic.is_some() {
+        let why = "the fluid engine has no QUIC; use --engine packets";
+        return Err(Error(format!("traffic.{name}.transport = \"quic\": {why}")));
+    }
     if group.access_queue.is_some() {
         return Err(Error(refused("access.queue", "private links have no queue in it")));
     }

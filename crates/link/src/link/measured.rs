@@ -99,6 +99,15 @@ impl<S: Waiting> Link<S> {
         self.varying.as_mut().map_or(self.serialiser.rate(), |varying| varying.rate())
     }
 
+    /// Bits times 10⁹ that could have been sent since the start of the run, up to `now`, to which
+    /// the link has been brought.
+    pub fn offered(&self, now: Time) -> u128 {
+        match &self.varying {
+            None => u128::from(self.serialiser.rate()) * u128::from(now.0),
+            Some(varying) => varying.offered(),
+        }
+    }
+
     /// Bits that could have been sent in a measured window of `seconds`.
     pub fn capacity(&self, seconds: f64) -> f64 {
         match &self.varying {

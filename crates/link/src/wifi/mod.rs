@@ -46,7 +46,7 @@ mod turns;
 use self::turns::Turns;
 use crate::link::{Dropped, Link, Sent};
 use crate::waiting::Waiting;
-use sojourn_base::{Kind, Stream, Time};
+use sojourn_base::{Kind, NANOS_PER_BYTE, Stream, Time};
 use sojourn_scenario::{Network, Wifi};
 use std::collections::VecDeque;
 
@@ -321,7 +321,7 @@ fn aggregate<S: Waiting>(
         if alone { bytes } else { bytes.next_multiple_of(4) }
     };
     let rate = u128::from(link.rate());
-    let takes = |bytes: u64| Time((u128::from(bytes) * 8_000_000_000 / rate) as u64);
+    let takes = |bytes: u64| Time((u128::from(bytes) * u128::from(NANOS_PER_BYTE) / rate) as u64);
     let full = frame(link.wire_bytes(FULL));
     let (mut packets, mut bytes) = (0, 0);
     while packets == 0

@@ -1,9 +1,9 @@
 //! Transfers that arrive whatever the network does: drawn, or read from a file.
 
-use super::{App, Member, transfer};
+use super::{App, transfer};
 use crate::connection::EndId;
 use crate::events::{Call, Notes};
-use crate::group::Group;
+use crate::group::{Group, Member};
 use crate::sim::Sim;
 use sojourn_base::Time;
 use sojourn_scenario::NetworkGroup;

@@ -1,9 +1,9 @@
 //! Calls: frames in packets one way, feedback the other.
 
-use super::{App, Member};
+use super::App;
 use crate::connection::EndId;
 use crate::events::Call as Reason;
-use crate::group::Group;
+use crate::group::{Group, Member};
 use crate::packet::{DATAGRAM, DATAGRAM_HEADER, Packet, RTP_HEADER};
 use crate::sim::Sim;
 use sojourn_base::{Ecn, Time};

@@ -1,8 +1,7 @@
 //! Web users and viewers: what they want done, whatever carries it.
 
-use super::Member;
 use crate::events::Call;
-use crate::group::Group;
+use crate::group::{Group, Member};
 use crate::sim::Sim;
 use sojourn_base::Time;
 use sojourn_traffic::{

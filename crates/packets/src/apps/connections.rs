@@ -1,11 +1,11 @@
 //! Web users over HTTP/1.1, and viewers: one exchange at a time on each connection.
 
+use super::App;
 use super::clients::{Carrier, Clients, browsers, viewers};
 use super::tables::Tables;
-use super::{App, Member};
 use crate::connection::EndId;
 use crate::events::{Call, Event, Notes};
-use crate::group::Group;
+use crate::group::{Group, Member};
 use crate::sim::Sim;
 use sojourn_base::Time;
 use sojourn_records::{Exchange, Outcome};

@@ -1,9 +1,9 @@
 //! Open-loop datagrams: constant-rate, Poisson and on/off sources.
 
-use super::{App, Member};
+use super::App;
 use crate::connection::EndId;
 use crate::events::Call;
-use crate::group::Group;
+use crate::group::{Group, Member};
 use crate::packet::{DATAGRAM, Packet};
 use crate::sim::Sim;
 use sojourn_base::{Ecn, Time};

@@ -1,10 +1,10 @@
 //! Bulk flows: one transfer after another per member, or one without end.
 
-use super::{App, Member, transfer};
+use super::{App, transfer};
 use crate::connection::EndId;
 use crate::end::End;
 use crate::events::{Call, Notes};
-use crate::group::Group;
+use crate::group::{Group, Member};
 use crate::sim::Sim;
 use sojourn_base::{Stream, Time};
 use sojourn_traffic::{Bulk, Fetches, Invalid, Writer, Writes};

@@ -17,15 +17,12 @@ mod transfer;
 
 use crate::connection::EndId;
 use crate::events::{Call, Notes};
-use crate::group::Group;
+use crate::group::{Group, Member};
 use crate::packet::Packet;
 use crate::sim::Sim;
 use sojourn_base::Time;
 use sojourn_scenario::NetworkGroup;
 use sojourn_traffic::{Invalid, Source};
-
-/// A member: its group, and its number in it.
-pub(crate) type Member = (usize, u32);
 
 /// Makes a copy that goes its own way.
 pub(crate) trait Copied {

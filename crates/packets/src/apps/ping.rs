@@ -1,9 +1,9 @@
 //! Pings: small requests, echoed at once by packets of the same size.
 
-use super::{App, Member};
+use super::App;
 use crate::connection::EndId;
 use crate::events::Call;
-use crate::group::Group;
+use crate::group::{Group, Member};
 use crate::packet::{DATAGRAM, DATAGRAM_HEADER, Packet};
 use crate::sim::Sim;
 use sojourn_base::{Ecn, Time};

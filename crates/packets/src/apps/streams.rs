@@ -5,13 +5,13 @@
 //! Over TCP it is in the bytes, whose order [`Frames`] keeps: an object is there when TCP has
 //! delivered all before it as well.
 
+use super::App;
 use super::clients::{Carrier, Clients, browsers};
 use super::frames::Frames;
 use super::tables::Tables;
-use super::{App, Member};
 use crate::connection::{EndId, NONE, Underway};
 use crate::events::{Call, Event, Notes};
-use crate::group::Group;
+use crate::group::{Group, Member};
 use crate::sim::Sim;
 use crate::tls::{FINISHED, FLIGHT, HELLO};
 use sojourn_base::Time;

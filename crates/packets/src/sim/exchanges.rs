@@ -1,9 +1,9 @@
 //! Exchanges and pages begin and end.
 
 use super::Sim;
-use crate::apps::Member;
 use crate::connection::{Connection, Underway};
 use crate::group::Group;
+use crate::group::Member;
 use crate::probes::Probes;
 use sojourn_base::Time;
 use sojourn_records::{Exchange, Outcome};

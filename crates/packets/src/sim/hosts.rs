@@ -9,11 +9,11 @@
 
 use super::Sim;
 use super::endpoints::Around;
-use crate::apps::Member;
 use crate::connection::{Connection, EndId};
 use crate::end::End;
 use crate::events::Event;
 use crate::group::Group;
+use crate::group::Member;
 use crate::packet::Packet;
 use sojourn_base::Time;
 

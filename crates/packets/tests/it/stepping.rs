@@ -224,6 +224,25 @@ fn looked(mut simulation: Simulation, at: u64) -> Observation {
     simulation.observe()
 }
 
+/// Whatever the rate follows, and wherever the measured window begins.
+#[test]
+fn mean_rate_of_link_is_that_since_the_last_look() {
+    let half = "schedule = { kind = \"steps\", steps = [[\"1500ms\", \"2mbit\"]] }";
+    let change = "[[changes]]\nat = \"1500ms\"\nset = { \"bottleneck.rate\" = \"2mbit\" }";
+    for (link, changes) in [(half, ""), ("", change)] {
+        let mut simulation = started(&read(&format!(
+            "duration = \"9s\"\nwarmup = \"1200ms\"\n[bottleneck]\nrate = \"8mbit\"\n{link}\n\
+             [[traffic]]\nkind = \"bulk\"\nrtt = \"60ms\"\n{changes}\n"
+        )));
+        let mut rates = Vec::new();
+        for at in [0, 1000, 2000, 2500, 3000] {
+            until(&mut simulation, Time::from_millis(at));
+            rates.push(simulation.observe().links[0].mean_rate_bps);
+        }
+        assert_eq!(rates, [None, Some(8e6), Some(5e6), Some(2e6), Some(2e6)]);
+    }
+}
+
 #[test]
 fn a_lower_limit_shortens_the_queue_and_a_higher_rate_carries_more() {
     let mut simulation = started(&read(

@@ -2,17 +2,15 @@
 //! that the line needs for it. There are no tokens, and so no burst: what comes after an idle time
 //! finds the clock at the present.
 
-use sojourn_base::Time;
+use sojourn_base::{NANOS_PER_BYTE, Time};
 
-/// Nanoseconds for a byte at one bit per second.
-const BYTE: u64 = 8_000_000_000;
 /// The lowest rate that a tin's part may come to.
 const LEAST: u64 = 512;
 
 /// Nanoseconds that `bytes` take at `rate`, rounded down.
 #[inline]
 pub(super) fn time_of(bytes: u32, rate: u64) -> u64 {
-    u64::from(bytes) * BYTE / rate.max(LEAST)
+    u64::from(bytes) * NANOS_PER_BYTE / rate.max(LEAST)
 }
 
 /// The clock of the whole line.
@@ -59,7 +57,7 @@ impl Shaper {
         if self.rate == 0 {
             return;
         }
-        let work = u64::from(bytes) * BYTE + self.carry;
+        let work = u64::from(bytes) * NANOS_PER_BYTE + self.carry;
         let time = work / self.rate;
         self.carry = work % self.rate;
         self.next = self.next.saturating_add(Time(time));

@@ -1,6 +1,6 @@
 //! How late packets were, against the instant at which they were due.
 
-use sojourn_base::Time;
+use sojourn_base::{NANOS_PER_BYTE, Time};
 use sojourn_records::{Distribution, Histogram};
 use sojourn_scenario::Network;
 
@@ -19,7 +19,7 @@ impl Lateness {
     #[must_use]
     pub fn new(network: &Network) -> Self {
         let link = &network.links[network.bottleneck];
-        let time = |rate: u64| u64::from(link.frame(link.mean_packet)) * 8_000_000_000 / rate;
+        let time = |rate: u64| u64::from(link.frame(link.mean_packet)) * NANOS_PER_BYTE / rate;
         let packet = link.rate.map_or(0, |rate| time(rate.0));
         Self { times: Histogram::new(), limit: packet.clamp(LIMITS.0, LIMITS.1) }
     }

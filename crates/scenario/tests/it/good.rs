@@ -92,6 +92,33 @@ fn tcp_options_spelled_out_are_those_of_the_profile_and_read_back() {
     assert_eq!(again.resolved().unwrap(), again);
 }
 
+/// Spelled out, a group has a congestion control of its own, which a change of all must not miss.
+#[test]
+fn changes_reach_what_is_spelled_out() {
+    let text = r#"
+        duration = "10s"
+        tcp = { congestion = "scalable" }
+        [bottleneck]
+        rate = "10mbit"
+        [[traffic]]
+        kind = "bulk"
+        tcp = { mss = 1000 }
+        [[traffic]]
+        kind = "bulk"
+        tcp = { congestion = "cubic" }
+        [[changes]]
+        at = "1s"
+        set = { "tcp.congestion.a" = 0.4 }
+    "#;
+    let scenario = Scenario::from_toml(text, "f").unwrap();
+    let resolved = scenario.resolved().unwrap();
+    let set: Vec<_> = resolved.changes[0].set.keys().collect();
+    assert_eq!(set, ["tcp.congestion.a", "traffic.0.tcp.congestion.a"]);
+    let made = |s: &Scenario| format!("{:?}", s.network(Path::new(".")).unwrap().changes);
+    assert_eq!(made(&resolved), made(&scenario));
+    assert_eq!(resolved.resolved().unwrap(), resolved);
+}
+
 #[test]
 fn the_shortest_form_leaves_defaults_out() {
     let text = r#"

@@ -43,8 +43,9 @@ pub struct Web {
     /// Number of users. Give this or `load`; with neither, the scenario's `load` holds.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub users: Option<u32>,
-    /// Offered load as a fraction of the bottleneck's rate; the number of users follows by
-    /// calibration on the uncongested network.
+    /// Offered load as a fraction of the rate of the link that the data cross, of the bottleneck's
+    /// where they go both ways; the number of users follows by calibration on the uncongested
+    /// network.
     #[cfg_attr(feature = "schema", serde(skip_serializing_if = "Option::is_none"))]
     pub load: Option<f64>,
     /// The model whose elements hold where no other is given.

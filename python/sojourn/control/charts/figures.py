@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,8 @@ Chart = Any
 
 _STABLE, _UNSTABLE, _NEUTRAL, _MISSING = "#0072b2", "#d14900", "#ffffff", "#d9d9d9"
 _SPAN = 90.0
+# How far the axes of a Nyquist plot go.
+_REACH = 2.0
 
 
 def save(chart: Chart, path: Path) -> Path:
@@ -55,22 +57,15 @@ def save(chart: Chart, path: Path) -> Path:
     return path
 
 
-def nyquist_plot(
-    table: pl.DataFrame,
-    title: str = "Nyquist",
-    reach: float = 2.0,
-    colours: Mapping[str, str] | None = None,
-) -> Chart:
+def nyquist_plot(table: pl.DataFrame, title: str = "Nyquist") -> Chart:
     """Loops in the complex plane with the circle of gain 1 and the point −1.
 
     Args:
         table: Of `responses.nyquist_response`.
         title: Above it.
-        reach: How far the axes go.
-        colours: Of some series or all, by name.
     """
-    near = table.with_columns(pl.col("real", "imaginary").clip(-4 * reach, 4 * reach))
-    scale = alt.Scale(domain=[-reach, reach], nice=False)
+    near = table.with_columns(pl.col("real", "imaginary").clip(-4 * _REACH, 4 * _REACH))
+    scale = alt.Scale(domain=[-_REACH, _REACH], nice=False)
     x = alt.X("real:Q", title="Re L(jω)", scale=scale, axis=alt.Axis(grid=True, tickCount=5))
     y = alt.Y("imaginary:Q", title="Im L(jω)", scale=scale, axis=alt.Axis(tickCount=5))
     turn = [2 * math.pi * k / 120 for k in range(121)]
@@ -85,7 +80,7 @@ def nyquist_plot(
     lines = (
         alt.Chart(near)
         .mark_line(clip=True)
-        .encode(x=x, y=y, order="omega:Q", color=_colour(near["series"], colours))
+        .encode(x=x, y=y, order="omega:Q", color=_colour(near["series"]))
     )
     unit = (
         alt.Chart(circle)
@@ -332,11 +327,11 @@ def _ticks(low: float, high: float) -> list[float]:
     return [t for t in found if low * (1 - 1e-9) <= t <= high * (1 + 1e-9)]
 
 
-def _colour(series: Any, own: Mapping[str, str] | None = None) -> Any:
-    """A colour for each series in its order, or its own; no legend for a single one."""
+def _colour(series: Any) -> Any:
+    """A colour for each series in its order; no legend for a single one."""
     names = list(dict.fromkeys(series))
     spare = [pair[0] for pair in style.SPARE_COLOURS]
-    chosen = [(own or {}).get(name, spare[i % len(spare)]) for i, name in enumerate(names)]
+    chosen = [spare[i % len(spare)] for i in range(len(names))]
     return alt.Color(
         "series:N",
         title=None,

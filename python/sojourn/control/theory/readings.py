@@ -14,31 +14,25 @@ from itertools import pairwise
 from sojourn.control.critical import growth
 from sojourn.control.errors import ControlError
 from sojourn.control.loops import loop, operating_point
-from sojourn.control.models import Model, Network, Point, Table
+from sojourn.control.models import Model, Network, Point
 
 _GRID = 200
 
 
-def ramp(
-    network: Network, start: float, exponent: float = 1, *, clipped: bool = True,
-    congestion: Table = "reno",
-) -> Model:  # fmt: skip
-    """Marks from the load γ on.
+def ramp(network: Network, start: float, exponent: float = 1, *, clipped: bool = True) -> Model:
+    """Reno with marks from the load γ on.
 
     Args:
         network: Flows, capacity and round trip time.
         start: γ.
         exponent: B.
         clipped: No marks below γ.
-        congestion: How windows move.
     """
     price = {"kind": "ramp", "start": start, "exponent": exponent, "clipped": clipped}
-    return Model(network, congestion, price=price)
+    return Model(network, price=price)
 
 
-def branches(
-    network: Network, exponent: float, start: float, congestion: Table = "reno"
-) -> list[tuple[Point, float]]:
+def branches(network: Network, exponent: float, start: float) -> list[tuple[Point, float]]:
     """Points of rest of the unclipped curve with their growth, from the smallest window on.
 
     Those that a probability above 1 would hold are left out.
@@ -47,9 +41,8 @@ def branches(
         network: Flows, capacity and round trip time.
         exponent: B.
         start: γ.
-        congestion: How windows move.
     """
-    model = ramp(network, start, exponent, clipped=False, congestion=congestion)
+    model = ramp(network, start, exponent, clipped=False)
     found = []
     for i in range(operating_point(model).branches):
         try:
@@ -60,16 +53,13 @@ def branches(
     return found
 
 
-def critical_start(
-    network: Network, exponent: float, *, clipped: bool = True, congestion: Table = "reno"
-) -> float | None:
+def critical_start(network: Network, exponent: float, *, clipped: bool = True) -> float | None:
     """The least γ at which the equilibrium with the largest window loses its stability.
 
     Args:
         network: Flows, capacity and round trip time.
         exponent: B.
         clipped: No marks below γ.
-        congestion: How windows move.
 
     Returns:
         γ, 0 if it is not stable there either; none if it is stable for every γ up to 0.99.
@@ -77,8 +67,7 @@ def critical_start(
     from scipy.optimize import brentq
 
     def at(start: float) -> float:
-        model = ramp(network, start, exponent, clipped=clipped, congestion=congestion)
-        return growth(loop(model))
+        return growth(loop(ramp(network, start, exponent, clipped=clipped)))
 
     grid = [0.99 * i / (_GRID - 1) for i in range(_GRID)]
     if at(grid[0]) >= 0:
@@ -89,20 +78,19 @@ def critical_start(
     return None
 
 
-def first_multiple(network: Network, exponent: float, congestion: Table = "reno") -> float | None:
+def first_multiple(network: Network, exponent: float) -> float | None:
     """The least γ from which on the unclipped curve has several equilibria.
 
     Args:
         network: Flows, capacity and round trip time.
         exponent: B; an even number, or the curve is not defined below γ.
-        congestion: How windows move.
 
     Returns:
         γ to six digits; none if there is but one for every γ up to 0.99.
     """
 
     def several(start: float) -> bool:
-        model = ramp(network, start, exponent, clipped=False, congestion=congestion)
+        model = ramp(network, start, exponent, clipped=False)
         return operating_point(model).branches > 1
 
     grid = [0.99 * i / (_GRID - 1) for i in range(_GRID)]

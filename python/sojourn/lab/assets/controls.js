@@ -124,7 +124,7 @@ export class Controls {
       show();
     });
     text.addEventListener("change", () => {
-      const wrong = Number.isNaN(number(text.value.replaceAll(" ", ""), control.unit));
+      const wrong = Number.isNaN(number(text.value, control.unit));
       this.#forgive(control.path);
       if (wrong) return this.refuse(control.path.split("#")[0], "This is no number with its unit.");
       const bare = text.value.trim();

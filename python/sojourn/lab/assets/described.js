@@ -35,8 +35,16 @@ export function described({ controls }, { A, B }, disciplines) {
         : value;
       widen(control);
     }
+    for (const control of found[name]) implied(control, found[name], set);
   }
   return found;
+}
+
+/** A switch that nobody has set is on where the congestion control beside it turns it on. */
+function implied(control, controls, set = {}) {
+  const congestion = controls.find(({ path }) => path === "tcp.congestion");
+  if (!control.on_with?.length || control.path in set || !congestion) return;
+  control.value = control.on_with.includes(congestion.value);
 }
 
 /**
@@ -65,6 +73,7 @@ export function ofScenario(fields, all, disciplines) {
   const link = common.filter(({ path }) => path.startsWith("bottleneck."));
   const rest = common.filter(({ path }) => !path.startsWith("bottleneck."));
   const valued = [...link, ...groups, ...rest].flatMap((control) => withValue(control, fields));
+  for (const control of valued) implied(control, valued);
   const qdisc = fields.bottleneck?.qdisc;
   const side = () => (qdisc ? ofDiscipline(disciplines, qdisc) : []);
   return { common: valued, A: side(), B: side() };
@@ -77,10 +86,11 @@ function withValue(control, fields) {
   const range = typeof value === "string" && value.includes("..");
   if (range !== Boolean(end)) return [];
   // Hosts have defaults that a scenario need not name.
+  const given = value !== undefined && value !== null;
   if (path.startsWith("tcp.")) value ??= control.value;
   if (value === undefined || value === null || typeof value === "object") return [];
   if (end) value = value.split("..")[end === "low" ? 0 : 1];
-  const valued = { ...control, value };
+  const valued = { ...control, value, on_with: given ? [] : control.on_with };
   widen(valued);
   return [valued];
 }

@@ -1,35 +1,63 @@
 // Quantities as scenarios write them, and where they are on a slider.
 
+// As the engine reads them (crates/base/src/units/text.rs), largest first: how a unit is written,
+// how many of the smallest it is, and what else is read in exactly this case.
 const UNITS = {
-  rate: [
-    ["tbit", 1e12],
-    ["gbit", 1e9],
-    ["mbit", 1e6],
-    ["kbit", 1e3],
-    ["bit", 1],
-  ],
   time: [
+    ["h", 3600e9],
+    ["min", 60e9],
     ["s", 1e9],
     ["ms", 1e6],
-    ["us", 1e3],
+    // The micro sign and the Greek letter.
+    ["us", 1e3, "\u00b5s", "\u03bcs"],
     ["ns", 1],
   ],
+  rate: [
+    ["tbit", 1e12, "Tb/s", "tb/s", "Tbps", "Tbit/s", "tbit/s"],
+    ["gbit", 1e9, "Gb/s", "gb/s", "Gbps", "Gbit/s", "gbit/s"],
+    ["mbit", 1e6, "Mb/s", "mb/s", "Mbps", "Mbit/s", "mbit/s"],
+    ["kbit", 1e3, "kb/s", "Kb/s", "Kbps", "kbit/s", "Kbit/s"],
+    ["bit", 1, "b/s", "bit/s"],
+  ],
+  size: [
+    ["GiB", 2 ** 30],
+    ["MiB", 2 ** 20],
+    ["KiB", 2 ** 10],
+    ["GB", 1e9],
+    ["MB", 1e6],
+    ["kB", 1e3, "KB"],
+    ["B", 1],
+  ],
 };
-const LONG = [
-  ["min", 60e9],
-  ["h", 3600e9],
-];
-// As people write them: 20 Mb/s, 20Mbps, 20 Mbit/s. A large B counts bytes.
-const ALIKE = /^([tgmkTGMK]?)b(?:it)?(?:\/s|ps)$/;
+// A small b would be bits; all other units are read in any case.
+const EXACT = ["GB", "MB", "kB", "B"];
+// A slider has 90s, not 1.5min.
+const LONG = ["h", "min"];
+const QUANTITY = /^\p{White_Space}*([\d.]*)\p{White_Space}*(.*?)\p{White_Space}*$/su;
+const DECIMAL = /^(?=\.?\d)(\d*)\.?(\d{0,18})$/;
+const MOST = 2n ** 64n;
 
-/** A number of what the unit counts in: nanoseconds, bits per second; NaN if it is none. */
+const lower = (text) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+
+/**
+ * A number of what the unit counts in: nanoseconds, bits per second, bytes; NaN if the engine would
+ * not read it so. Without a unit it is the number itself.
+ */
 export function number(value, unit) {
   if (typeof value === "number") return value;
-  const [, digits, unitName = ""] =
-    /^\s*([0-9.]+(?:e[+-]?\d+)?)\s*([a-zµμ/]*)\s*$/i.exec(value) ?? [];
-  const name = unitName.replace(ALIKE, "$1bit").replace(/^[µμ]s$/, "us").toLowerCase();
-  const known = new Map([...(UNITS[unit] ?? []), ...(unit === "time" ? LONG : []), ["", 1]]);
-  return digits === undefined ? NaN : Number(digits) * (known.get(name) ?? NaN);
+  if (!unit) return /^\s*[\d.]+(e[+-]?\d+)?\s*$/i.test(value) ? Number(value) : NaN;
+  const [, digits, name] = QUANTITY.exec(value);
+  const known = UNITS[unit].find(
+    ([written, , ...also]) =>
+      [written, ...also].includes(name) ||
+      (!EXACT.includes(written) && lower(written) === lower(name)),
+  );
+  const [, whole, fraction] = DECIMAL.exec(digits) ?? [];
+  if (!known || whole === undefined) return NaN;
+  // In integers, halves upwards.
+  const ten = 10n ** BigInt(fraction.length);
+  const exact = (BigInt(whole + fraction) * BigInt(known[1]) + ten / 2n) / ten;
+  return exact < MOST ? Number(exact) : NaN;
 }
 
 /** As a scenario takes it, with three digits. */
@@ -39,7 +67,8 @@ export function written(value, { unit, whole, least = 1 }) {
     return whole ? Math.max(Math.min(1, least), Math.round(digits)) : digits;
   }
   if (value <= 0) return unit === "time" ? "0ms" : "1kbit";
-  const [name, factor] = UNITS[unit].find(([, each]) => value >= each) ?? UNITS[unit].at(-1);
+  const short = UNITS[unit].filter(([name]) => !LONG.includes(name));
+  const [name, factor] = short.find(([, each]) => value >= each) ?? short.at(-1);
   return `${Number((value / factor).toPrecision(3))}${name}`;
 }
 

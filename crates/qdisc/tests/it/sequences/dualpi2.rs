@@ -39,7 +39,7 @@ pub(super) fn cases() -> impl Strategy<Value = Case> {
                 drops_capable: on[4],
                 most_drops: (1, 64),
                 // Packets of one flow keep their order within a queue only, and which queue that
-                // was cannot be seen of one that is CE now: tests/dualpi2.rs looks at the order.
+                // was cannot be seen of one that is CE now: tests/it/dualpi2.rs looks at the order.
                 line: |packet| packet.id,
                 ..Case::new(config, limit, EcnMarking::On)
             }

@@ -74,7 +74,7 @@ pub fn differences(p: &Params) -> Result<Vec<String>, String> {
     let delay = p.max_ack_delay.to_string();
     note(follows, "max_ack_delay", delay, "1ms at least, and 25ms or the round trip at most");
     let long = p.certificate.0 >= LEAST_CERTIFICATE as u64;
-    note(long, "certificate", p.certificate.to_string(), "some 330 bytes at least");
+    note(long, "certificate", p.certificate.to_string(), "400 bytes at least");
     Ok(lines)
 }
 
