@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,6 +27,10 @@ class Look(NamedTuple):
 
     rate: float
     """Its rate now, in an outage its ``rate`` in the scenario, bit/s."""
+    mean_rate: float
+    """The mean of its rate, bit/s; over no time that of now."""
+    varies: bool
+    """Whether its rate may change during a run."""
     queue: float
     """Its queue as the time that it takes at this rate, s."""
     probability: float
@@ -35,15 +38,12 @@ class Look(NamedTuple):
     """Bit/s."""
     dropped: int
     marked: int
-    offered: float | None
-    """The mean of its rate, bit/s; none if that does not vary."""
 
     def share(self, throughput: float) -> float:
-        """A throughput in bit/s over the link's rate; at most 1 if that varies."""
-        if self.offered is None:
-            return throughput / self.rate
+        """A throughput in bit/s over the mean of the link's rate; at most 1 if that varies."""
+        share = throughput / self.mean_rate if self.mean_rate > 0 else 0.0
         # What left before the rate fell may arrive, or still be on the wire, when it has fallen.
-        return min(1.0, throughput / self.offered) if self.offered > 0 else 0.0
+        return min(1.0, share) if self.varies else share
 
 
 class SteppedEnv(gym.Env[Vector, Vector]):
@@ -101,12 +101,8 @@ class SteppedEnv(gym.Env[Vector, Vector]):
         if options:
             raise InputError(f"options = {options}: there are none; leave them out")
         used = int(self.np_random.integers(2**32)) if seed is None else seed
-        scenario = self._scenario.with_({"seed": used})
-        self._simulation = self._metered = Simulation(scenario)
-        if self._varies and self._scenario.facts.warmup_s:
-            self._metered = Simulation(scenario.with_({"warmup": "0s"}))
-        self._offered = (0.0, 0.0)
-        self._run_until(self._start)
+        self._simulation = Simulation(self._scenario.with_({"seed": used}))
+        self._now = self._simulation.run_until(self._start)
         self._over = False
         self._begin()
         return self._look(), {"seed": used}
@@ -122,9 +118,8 @@ class SteppedEnv(gym.Env[Vector, Vector]):
                 f"action = {values.tolist()}: must be {len(low)} numbers as an array, "
                 f"from {low} to {high}"
             )
-        for simulation in self._simulations():
-            self._set(simulation, values)
-        self._run_until(self._now + self._interval)
+        self._set(self._simulation, values)
+        self._now = self._simulation.run_until(self._now + self._interval)
         self._over = self._simulation.at_end
         seen = self._look()
         return seen, self._reward(seen), False, self._over, {}
@@ -155,35 +150,15 @@ class SteppedEnv(gym.Env[Vector, Vector]):
             raise InputError(f"{kind} = {name!r}: there is none; there are {', '.join(names)}")
         return names.index(name)
 
-    def _simulations(self) -> set[Simulation]:
-        """The one that is shown, and where that has a warm-up the one without that is metered."""
-        return {self._simulation, self._metered}
-
-    def _run_until(self, time: float) -> None:
-        for simulation in self._simulations():
-            self._now = simulation.run_until(time)
-
     def _look_at_link(self) -> Look:
         seen = self._simulation._core.link(self._number)
         assert seen is not None, "its place was found at the beginning"
-        rate, queue = seen[0], seen[1]
+        (now, mean), queue, *_ = seen
+        rate = now or self._nominal
         if queue is None:
             waiting = self._simulation.queued(self._link, most=2**32)
-            queue = 8 * sum(each["bytes"] for each in waiting) / self._nominal
-        return Look(rate or self._nominal, queue, *seen[2:], self._mean_rate())
-
-    def _mean_rate(self) -> float | None:
-        """The mean of the link's rate since the last look, bit/s; none if that does not vary."""
-        if not self._varies:
-            return None
-        (then, before), bits = self._offered, 0.0
-        if self._now > 0:
-            # The summary of a run that would end here has the mean since the beginning.
-            links = json.loads(self._metered._core.fork().finish())["links"]
-            mean = next(each["rate_bps"] for each in links if each["name"] == self._link)
-            bits = self._now * mean
-        self._offered = (self._now, bits)
-        return (bits - before) / (self._now - then) if self._now > then else 0.0
+            queue = 8 * sum(each["bytes"] for each in waiting) / rate
+        return Look(rate, now if mean is None else mean, self._varies, queue, *seen[2:])
 
 
 def _written_links(fields: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
