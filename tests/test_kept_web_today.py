@@ -18,8 +18,9 @@ def test_web_today_quotes_its_tables_right() -> None:
         if name[6:] not in ("uncongested", "drop-tail 50", *shortest)
     ]
     own, small = full["98 %, uncongested"][load], full["98 %, drop-tail 50"][load]
-    assert max(others) / min(others) < 1.06, "one curve"
-    assert f"half of the pages take {sum(others) / len(others) / 1e3:.1f} s instead of" in text
+    assert max(others) / min(others) < 1.1, "one curve"
+    least, most = min(others) / 1e3, max(others) / 1e3
+    assert f"half of the pages take {least:.1f} to {most:.1f} s instead of" in text
     assert f"instead of {own / 1e3:.1f} s on" in text and f"it is {small / 1e3:.1f} s, and" in text
     half = {name[6:]: row[load] for name, row in pages.items() if name.startswith("50 %")}
     twice = half.pop("drop-tail 50") / half["uncongested"]
@@ -100,9 +101,10 @@ def test_web_today_quotes_versions_of_http_right() -> None:
     assert all(50 < each < 150 for each in more), "0.1 s more in the median"
     busy, calm = "98 %, drop-tail 500", "98 %, FQ-CoDel"
     more = [b - a for a, b in zip(of(busy, median), of(calm, median), strict=True)][1:]
-    assert [f"{each / 1e3:.1f}" for each in more] == ["0.7", "0.9"]
+    said = "FQ-CoDel takes {:.1f} and {:.1f} s more for a median page at 98 %"
+    assert said.format(*(each / 1e3 for each in more)) in text
     off = [a - b for a, b in zip(of(busy, slow), of(calm, slow), strict=True)][1:]
-    assert [f"{each / 1e3:.0f}" for each in off] == ["5", "7"]
+    assert "and {:.0f} and {:.0f} s off the slowest".format(*(each / 1e3 for each in off)) in text
     for where in ("together, drop-tail 500", "together, FQ-CoDel"):
         alone, burst, _ = (f"{ms / 1e3:.2f} s" for ms in of(where, median))
         first, second = sorted((alone, burst))
