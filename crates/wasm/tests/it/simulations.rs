@@ -81,8 +81,11 @@ fn rows_are_given_once() {
     all.observe(one, &mut seen).unwrap();
     all.queued(one, "bottleneck", 1000, &mut queued).unwrap();
     let packets = about["observation"]["queued_columns"].as_array().unwrap().len();
-    assert!(seen[2] > 0.0);
-    assert_eq!((queued.len() / packets) as f64, seen[2]);
+    let columns = about["observation"]["link_columns"].as_array().unwrap();
+    // The time comes first.
+    let waiting = seen[1 + columns.iter().position(|name| name == "queue_packets").unwrap()];
+    assert!(waiting > 0.0);
+    assert_eq!((queued.len() / packets) as f64, waiting);
     all.run_until(one, 6.0).unwrap();
     assert_eq!(all.rows(one, "queues").unwrap().len() / width, 800);
     summary(&mut all, one);
