@@ -297,6 +297,18 @@ def test_in_an_outage_a_queue_waits_as_at_the_rate_that_is_written() -> None:
     assert rows[3, 3] == pytest.approx(8 * flight / (10e6 * rows[3, 1]), rel=1e-12)
 
 
+def test_a_link_of_a_parking_lot_is_watched_like_any_other() -> None:
+    scenario = {
+        "duration": "4s",
+        "parking_lot": {"hops": 2, "rate": "10mbit", "delay": "5ms", "qdisc": "pi"},
+        "traffic": [{"kind": "bulk", "flows": 3, "rtt": "40ms"}],
+    }
+    qref = {"parking_lot.qdisc.qref": (5, 50)}
+    world = AqmEnv(scenario, qref, interval="500ms", link="hop1")
+    rows = seen_of(world, 20)
+    assert 0.9 < rows[-1, 2] < 1.01
+
+
 @pytest.fixture(scope="module")
 def example() -> ModuleType:
     path = Path(__file__).resolve().parent.parent / "examples" / "learn.py"

@@ -176,7 +176,7 @@ def _offered(
         # must do so through `stop`.
         alone = _alone(scenario, group, users, seed)
         summary = load_engine(_ENGINE).run(alone, stop=stop or own).summary
-        return basis.load(summary) * basis.rate_bps
+        return basis.offered_bps(summary)
 
     return run_all([partial(job, users, seed) for users, seed in wanted])
 

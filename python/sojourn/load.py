@@ -44,9 +44,12 @@ class Basis:
         rate_bps = core.load_rate(direction) if direction is not None else None
         return None if direction is None or rate_bps is None else cls(direction, rate_bps)
 
-    def load(self, summary: dict[str, Any]) -> float:
-        """Offered load in the summary of an uncongested run, as a fraction of the rate."""
+    def offered_bps(self, summary: dict[str, Any]) -> float:
+        """Offered load in the summary of an uncongested run, in IP bits per second."""
         # An ideal way back has no entry.
         links = {link["name"]: link["throughput_bps"] or 0.0 for link in summary["links"]}
-        carried = offered_bps(self.direction, links["bottleneck"], links.get("reverse"))
-        return carried / self.rate_bps
+        return offered_bps(self.direction, links["bottleneck"], links.get("reverse"))
+
+    def load(self, summary: dict[str, Any]) -> float:
+        """The same as a fraction of the rate."""
+        return self.offered_bps(summary) / self.rate_bps

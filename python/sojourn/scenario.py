@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -148,6 +147,8 @@ class Scenario:
         if len(paths) < 2:
             return
         fields = self.to_dict()
+        for group, name in zip(fields["traffic"], self._core.group_names(), strict=True):
+            group["name"] = name
         places = [_place(fields, path) for path in paths]
         for at, whole in enumerate(places):
             for part, path in zip(places[:at], paths, strict=False):
@@ -327,15 +328,8 @@ def _number(items: Sequence[object], key: str) -> int | str:
     """Which item of a list a key means, by its number or its name; the key itself if none."""
     if key.isdecimal():
         return int(key)
-    kinds: Counter[object] = Counter()
-    for number, item in enumerate(items):
-        if isinstance(item, Mapping):
-            kind = item.get("kind")
-            kinds[kind] += 1
-            # A group without a name is called after its kind and its number in that.
-            if key == (item.get("name") or f"{kind}{kinds[kind]}"):
-                return number
-    return key
+    names = [item.get("name") if isinstance(item, Mapping) else None for item in items]
+    return names.index(key) if key in names else key
 
 
 def _is_path(text: str) -> bool:

@@ -11,8 +11,7 @@ mod timing;
 
 use crate::connection::{Connections, Underway};
 use crate::events::{Call, Event};
-use crate::group::Group;
-use crate::group::Member;
+use crate::group::{Group, Member};
 use crate::net::Net;
 use crate::packet::{DATAGRAM, Packet};
 use crate::prefetch;

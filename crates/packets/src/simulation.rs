@@ -8,7 +8,7 @@ use sojourn_base::{Rate, Time, Value, sort_by_key};
 use sojourn_link::{Samples, places};
 use sojourn_qdisc::Config as Qdisc;
 use sojourn_records::{Recorder, Summary};
-use sojourn_scenario::{Change, Changed, Network, NetworkChange, Scenario};
+use sojourn_scenario::{Change, Changed, Network, NetworkChange, NetworkLink, Scenario};
 use sojourn_tcp::Tuning;
 use std::path::{Path, PathBuf};
 
@@ -136,6 +136,25 @@ impl Simulation {
         }
     }
 
+    /// The rates of the links that are looked at as the scenario writes them, bit/s.
+    pub fn written_rates(&self) -> impl Iterator<Item = u64> {
+        self.observed().filter_map(|link| link.rate).map(|rate| rate.0)
+    }
+
+    /// Whether the scenario lets the rate of a link vary.
+    #[must_use]
+    pub fn rates_vary(&self) -> bool {
+        let varies = |link: &NetworkLink| link.schedule.is_some() || link.autorate.is_some();
+        self.network.links.iter().any(varies)
+            || self.network.changes.iter().any(NetworkChange::is_of_rate)
+    }
+
+    /// The links that are looked at: those that are not ideal.
+    fn observed(&self) -> impl Iterator<Item = &NetworkLink> {
+        let links = self.network.links.iter().zip(places(&self.network));
+        links.filter_map(|(link, place)| place.map(|_| link))
+    }
+
     /// Looks at links and flows. What counts since the last look counts from there.
     pub fn observe(&mut self) -> Observation {
         let links = self.observe_links();
@@ -158,18 +177,15 @@ impl Simulation {
     pub fn observe_links(&mut self) -> Vec<LinkObservation> {
         let now = self.now;
         let since = now.saturating_sub(std::mem::replace(&mut self.looked_at_links, now));
-        let places = places(&self.network);
-        let named = self.network.links.iter().zip(places).filter_map(|(l, at)| at.map(|_| l));
         let mut rows = Vec::new();
         self.samples.take(now, &mut self.run.sim.net.links, |row| rows.push(row));
-        let links = self.run.sim.net.links.iter().zip(&mut self.offered);
-        let rows = named.zip(rows).zip(links);
-        rows.map(|((of, row), (link, offered))| {
-            let more = link.offered(now) - *offered;
-            *offered += more;
-            LinkObservation::of(of.name.clone(), &row, more, since)
-        })
-        .collect()
+        let offered: Vec<u128> =
+            self.run.sim.net.links.iter().map(|link| link.offered(now)).collect();
+        let before = std::mem::replace(&mut self.offered, offered);
+        let more = self.offered.iter().zip(before).map(|(now, then)| now - then);
+        let rows = self.observed().zip(rows).zip(more);
+        rows.map(|((link, row), more)| LinkObservation::of(link.name.clone(), &row, more, since))
+            .collect()
     }
 
     /// The packets in the queue of a link, by its name: the first `most` from the head on. Where

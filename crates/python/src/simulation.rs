@@ -15,7 +15,7 @@ use crate::scenario::Scenario;
 const SLICE: Time = Time::from_millis(1000);
 
 /// What a look at one link gives.
-type Link = ((u64, Option<f64>), Option<f64>, f64, f64, u64, u64);
+type Link = (u64, Option<f64>, u64, f64, f64, u64, u64);
 
 /// What a look at one group gives.
 type Group = (Option<f64>, u64, f64, u64, u64);
@@ -90,14 +90,27 @@ impl Simulation {
         serde_json::to_string(&seen).map_err(|error| Error::new_err(error.to_string()))
     }
 
+    /// The rates of the links as the scenario writes them, bit/s, and whether one may vary.
+    fn rates(&self, py: Python<'_>) -> PyResult<(Vec<u64>, bool)> {
+        self.with(py, |simulation| {
+            Ok((simulation.written_rates().collect(), simulation.rates_vary()))
+        })
+    }
+
     /// Of the link of this number, now and since the last look at links: its rate and the mean of
-    /// that, the seconds that its queue takes, probability, throughput, packets dropped and marked.
+    /// that, the bytes in its queue, probability, throughput, packets dropped and marked.
     fn link(&self, py: Python<'_>, number: usize) -> PyResult<Option<Link>> {
         let links = self.with(py, |simulation| Ok(simulation.observe_links()))?;
         Ok(links.get(number).map(|link| {
-            let (queue, throughput) = (link.queue_s, link.throughput_bps.unwrap_or(0.0));
-            let rates = (link.rate_bps, link.mean_rate_bps);
-            (rates, queue, link.probability, throughput, link.dropped, link.marked)
+            (
+                link.rate_bps,
+                link.mean_rate_bps,
+                link.queue_bytes,
+                link.probability,
+                link.throughput_bps.unwrap_or(0.0),
+                link.dropped,
+                link.marked,
+            )
         }))
     }
 

@@ -5,7 +5,7 @@
 //! requests and headers. It grows with the number of users in proportion, so a few runs give the
 //! factor; users for any load follow from it. Nothing is run here.
 
-use crate::{Direction, Error, Reverse, Scenario};
+use crate::{Direction, Docsis, Error, Reverse, Scenario};
 use serde_json::{Value, json};
 use sojourn_base::Rate;
 use sojourn_traffic::{Source, Transfers};
@@ -58,26 +58,18 @@ impl Scenario {
         let faster = |rate: Rate| json!(format!("{}bit", rate.0 * HEADROOM));
         let large = || json!({ "kind": "droptail", "limit": LIMIT });
         let mut changes = Vec::new();
-        let mut set = |path: &str, value| changes.push((format!("bottleneck.{path}"), value));
-        set("rate", faster(rate));
-        set("qdisc", large());
-        set("schedule", Value::Null);
-        set("autorate", Value::Null);
-        if let Some(channel) = dumbbell.link.docsis.as_ref().and_then(|docsis| docsis.channel) {
-            set("docsis.channel", faster(channel));
-        }
+        let mut set = |at: &str, rate: Option<Rate>, qdisc: bool, docsis: Option<&Docsis>| {
+            let mut put = |field, value| changes.push((format!("bottleneck.{at}{field}"), value));
+            rate.into_iter().for_each(|rate| put("rate", faster(rate)));
+            qdisc.then(|| put("qdisc", large()));
+            put("schedule", Value::Null);
+            put("autorate", Value::Null);
+            let channel = docsis.and_then(|docsis| docsis.channel);
+            channel.into_iter().for_each(|rate| put("docsis.channel", faster(rate)));
+        };
+        set("", Some(rate), true, dumbbell.link.docsis.as_ref());
         if let Some(Reverse::Changes(back)) = &dumbbell.reverse {
-            if let Some(rate) = back.rate {
-                set("reverse.rate", faster(rate));
-            }
-            if back.qdisc.is_some() {
-                set("reverse.qdisc", large());
-            }
-            set("reverse.schedule", Value::Null);
-            set("reverse.autorate", Value::Null);
-            if let Some(channel) = back.docsis.as_ref().and_then(|docsis| docsis.channel) {
-                set("reverse.docsis.channel", faster(channel));
-            }
+            set("reverse.", back.rate, back.qdisc.is_some(), back.docsis.as_ref());
         }
         Ok(changes)
     }

@@ -14,6 +14,7 @@ from sojourn.cli.progress import RunLine, notices
 from sojourn.engines import load_engine
 from sojourn.errors import InputError, Interrupted, ScenarioError
 from sojourn.files import make_folder
+from sojourn.results.names import COMPARISON, SUMMARY
 from sojourn.results.store import refuse_taken
 from sojourn.running import prepared
 from sojourn.scenario import RECORDED
@@ -84,7 +85,7 @@ def _run_all(
     several = len(engines) > 1
     if several and out is not None:
         make_folder(out)
-        refuse_taken(out)
+        refuse_taken(out, SUMMARY, COMPARISON)
     told = notices(quiet)
     ready = {name: prepared(scenario, name, limit=limit, notice=told) for name in engines}
     results: dict[str, RunResult] = {}

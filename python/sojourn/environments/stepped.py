@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import gymnasium as gym
@@ -70,10 +69,9 @@ class SteppedEnv(gym.Env[Vector, Vector]):
                 f"start = {start!r}: must be before the scenario's end (duration = {end:g} s)"
             )
         self._simulation = Simulation(self._scenario)
-        self._link, self._number = link, self._place("link", link)
-        fields = self._scenario.resolved().to_dict()
-        self._nominal = _nominal_rate(fields, link)
-        self._varies = _rates_vary(fields)
+        self._number = self._place("link", link)
+        written, self._varies = self._simulation._core.rates()
+        self._nominal = written[self._number]
         self._now, self._over = 0.0, True
 
     def _acts_within(self, ends: Vector) -> None:
@@ -153,38 +151,10 @@ class SteppedEnv(gym.Env[Vector, Vector]):
     def _look_at_link(self) -> Look:
         seen = self._simulation._core.link(self._number)
         assert seen is not None, "its place was found at the beginning"
-        (now, mean), queue, *_ = seen
+        now, mean, waiting, probability, throughput, dropped, marked = seen
         rate = now or self._nominal
-        if queue is None:
-            waiting = self._simulation.queued(self._link, most=2**32)
-            queue = 8 * sum(each["bytes"] for each in waiting) / rate
-        return Look(rate, now if mean is None else mean, self._varies, queue, *seen[2:])
-
-
-def _written_links(fields: Mapping[str, Any]) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The names of a scenario's links, and what it says of them."""
-    if bottleneck := fields.get("bottleneck"):
-        back = bottleneck.get("reverse")
-        yield "bottleneck", bottleneck
-        yield "reverse", {**bottleneck, **back} if isinstance(back, Mapping) else bottleneck
-    for link in fields.get("links", ()):
-        yield link["name"], link
-
-
-def _nominal_rate(fields: Mapping[str, Any], name: str) -> float:
-    written = dict(_written_links(fields))
-    # Of a link that is made often there is a copy.0, a copy.1 and so on.
-    link = written.get(name) or written[name.rpartition(".")[0]]
-    return quantity("rate", link["rate"], "rate")
-
-
-def _rates_vary(fields: Mapping[str, Any]) -> bool:
-    """Whether the rate of a link may change during a run."""
-    by_itself = any(
-        link.get(way) for _, link in _written_links(fields) for way in ("schedule", "autorate")
-    )
-    changes = fields.get("changes", ())
-    return by_itself or any(path.endswith(".rate") for each in changes for path in each["set"])
+        mean_rate, queue = now if mean is None else mean, 8 * waiting / rate
+        return Look(rate, mean_rate, self._varies, queue, probability, throughput, dropped, marked)
 
 
 def checked_range(name: str, ends: object) -> tuple[float, float]:

@@ -183,15 +183,19 @@ def _open_folder(path: Path) -> list[RunResult]:
     return [open_run(folder) for folder in _runs_in(path)] or [open_run(path)]
 
 
-def refuse_taken(folder: Path) -> None:
-    """Refuses a folder whose own run or comparison would be opened in place of runs below it.
+_OPENED = {SUMMARY: "a single run", COMPARISON: "a comparison"}
+
+
+def refuse_taken(folder: Path, *names: str) -> None:
+    """Refuses a folder with a file of one of these names, of a single run or a comparison: that
+    would be opened in place of runs below it.
 
     Raises:
         InputError: If there is one.
     """
-    for name, what in ((SUMMARY, "a single run"), (COMPARISON, "a comparison")):
+    for name in names:
         if (folder / name).exists():
-            raise InputError(f"{folder}: {what} is there ({name}); name another folder")
+            raise InputError(f"{folder}: {_OPENED[name]} is there ({name}); name another folder")
 
 
 def _runs_in(folder: Path) -> list[Path]:

@@ -21,7 +21,7 @@ from sojourn.errors import InputError, Interrupted
 from sojourn.files import make_folder
 from sojourn.quantities import whole
 from sojourn.results.names import SUMMARY
-from sojourn.results.store import Store
+from sojourn.results.store import Store, refuse_taken
 from sojourn.sweep.execute import Progress, execute
 from sojourn.sweep.plan import Plan
 from sojourn.sweep.rule import Rule
@@ -90,10 +90,7 @@ def opened_store(store: str | Path | Store | None, workers: int | None) -> Store
         store = store if isinstance(store, Store) else Store(store)
         make_folder(store.folder)
         # The next run there would take the place of it all.
-        if (store.folder / SUMMARY).exists():
-            raise InputError(
-                f"{store.folder}: a single run is there ({SUMMARY}); name another folder"
-            )
+        refuse_taken(store.folder, SUMMARY)
         store.tidy()
     return store
 

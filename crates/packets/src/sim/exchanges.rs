@@ -2,8 +2,7 @@
 
 use super::Sim;
 use crate::connection::{Connection, Underway};
-use crate::group::Group;
-use crate::group::Member;
+use crate::group::{Group, Member};
 use crate::probes::Probes;
 use sojourn_base::Time;
 use sojourn_records::{Exchange, Outcome};

@@ -12,8 +12,7 @@ use super::endpoints::Around;
 use crate::connection::{Connection, EndId};
 use crate::end::End;
 use crate::events::Event;
-use crate::group::Group;
-use crate::group::Member;
+use crate::group::{Group, Member};
 use crate::packet::Packet;
 use sojourn_base::Time;
 
