@@ -105,7 +105,8 @@ def test_transfers_that_arrive_anyway_may_offer_too_much() -> None:
     (both,) = found({**transfers, "load": 0.6}, {"kind": "udp", "rate": "10mbit", "rtt": "40ms"})
     assert both.message.startswith("transfers and UDP offer 22 Mb/s")
     assert found({**transfers, "load": 0.9}) == []
-    assert found({**transfers, "load": 5, "direction": "reverse"}) == []
+    (back,) = found({**transfers, "load": 5, "direction": "reverse"})
+    assert back.message.startswith("transfers offer 100 Mb/s to the way back of 20 Mb/s")
     assert found({**transfers, "rate": 5}) == []
 
 
@@ -165,6 +166,32 @@ def test_loads_are_counted_at_the_same_time() -> None:
     (found,) = before(Scenario(base | {"traffic": [one, two]}))
     assert "1.2 is above 1 for 10 s of the measured 30 s" in found.message
     assert before(Scenario(base | {"traffic": [one | {"stop": "30s"}, two]})) == []
+
+
+def test_overload_of_the_way_back() -> None:
+    udp = {"kind": "udp", "name": "up", "rate": "15mbit", "rtt": "40ms", "direction": "reverse"}
+
+    def told(link: dict[str, Any], *groups: dict[str, Any], **more: Any) -> list[Any]:
+        made = GOOD | {"bottleneck": {**GOOD["bottleneck"], **link}, "traffic": groups} | more
+        return before(Scenario(made))
+
+    slow = {"reverse": {"rate": "10mbit"}}
+    assert told({}, udp) == []
+    (found,) = told(slow, udp)
+    assert (found.name, found.place) == ("overload", "traffic.up")
+    assert found.numbers == {"offered_bps": 15e6, "rate_bps": 10e6}
+    # A link that is as the one forward, one whose rate changes, one that has none.
+    (alike,) = told({}, udp | {"rate": "25mbit"})
+    assert alike.numbers["rate_bps"] == 20e6
+    faster = [{"at": "20s", "set": {"bottleneck.reverse.rate": "30mbit"}}]
+    assert told(slow, udp, changes=faster) == []
+    assert told({"reverse": "ideal"}, udp) == []
+    # Both ways: told of the bottleneck, and once.
+    (both,) = told({}, udp | {"direction": "both", "rate": "25mbit"})
+    assert " to a link of 20 Mb/s" in both.message
+    users = {**LIGHT_USERS, "direction": "reverse"}
+    (loaded,) = told(slow, users, load=1.2)
+    assert loaded.message.startswith("the offered load of 1.2 on the way back is above 1: ")
 
 
 @pytest.mark.parametrize(

@@ -182,18 +182,31 @@ class Facts:
             if row is not None:
                 yield group, row
 
-    @property
-    def rate_stays(self) -> bool:
-        """Whether the bottleneck has the same rate all the time."""
-        link, changes = self.fields.get("bottleneck") or {}, self.fields.get("changes") or ()
-        return not link.get("schedule") and all("bottleneck.rate" not in x["set"] for x in changes)
+    def constant_rate(self, name: str) -> float | None:
+        """Bits per second of a dumbbell's link, if it has one rate all the time."""
+        place, link = "bottleneck", self.fields.get("bottleneck") or {}
+        if name == "reverse":
+            back = link.get("reverse", {})
+            if back == "ideal" or self._sets("bottleneck.reverse"):
+                return None
+            if "rate" in back or "schedule" in back:
+                place, link = "bottleneck.reverse", back
+        if "rate" not in link or link.get("schedule") or self._sets(f"{place}.rate"):
+            return None
+        return float(quantity("rate", link["rate"]))
+
+    def _sets(self, place: str) -> bool:
+        """Whether a change sets what stands there, or a part of it."""
+        changes = self.fields.get("changes") or ()
+        return any(f"{path}.".startswith(f"{place}.") for each in changes for path in each["set"])
 
     @property
     def constant(self) -> bool:
         """Whether the bottleneck's rate stays and its packets meet nothing else on the way."""
         link = self.fields.get("bottleneck") or {}
         beside = ("device", "docsis", "wifi", "autorate")
-        return self.rate_stays and not any(link.get(name) for name in beside)
+        stays = self.constant_rate("bottleneck") is not None
+        return stays and not any(link.get(name) for name in beside)
 
 
 def _groups(scenario: Scenario, fields: Row, loads: Sequence[float | None]) -> Iterator[Group]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from sojourn.diagnoses.facts import PASSIVE, Facts, Qdisc, Row, seconds
 from sojourn.diagnoses.finding import Finding
 from sojourn.diagnoses.remedies import or_designed
-from sojourn.diagnoses.traffic import overload
+from sojourn.diagnoses.traffic import overload_of
 from sojourn.formatting import trimmed
 
 _BUSY = 0.95
@@ -30,10 +30,10 @@ def no_bottleneck(facts: Facts) -> Iterator[Finding]:
     """The link that is meant to be the bottleneck is none.
 
     Its queue is empty nearly all the time and drops nothing: any discipline gives the same. Not
-    said where `overload` is.
+    said of a link with an `overload`.
     """
     link = facts.link("bottleneck")
-    if link is None or not link["arrived"] or any(overload(facts)):
+    if link is None or not link["arrived"] or any(overload_of(facts, "bottleneck")):
         return
     if _quiet(link) and any(group.kind != "ping" for group in facts.groups):
         yield Finding(

@@ -108,32 +108,51 @@ def overload(facts: Facts) -> Iterator[Finding]:
     In an open loop (UDP, transfers that arrive by themselves, a web load above 1) the queue grows
     to its limit and stays there: measures depend on the limit and on how long the run is. Counted
     is what groups offer at the same time while it is measured, each once all of its members have
-    started.
+    started. What goes both ways is told once, of the bottleneck.
     """
-    forward = [group for group in facts.groups if "bottleneck" in group.ways]
-    loads = [(each, each.load) for each in forward if each.load and each.kind != "transfers"]
+    told: set[str] = set()
+    for link in ("bottleneck", "reverse"):
+        for found in overload_of(facts, link):
+            if found.place not in told:
+                told.add(found.place)
+                yield found
+
+
+def overload_of(facts: Facts, link: str) -> Iterator[Finding]:
+    """The same of one of a dumbbell's links."""
+    groups = [group for group in facts.groups if link in group.ways]
+    yield from _too_high_loads(facts, groups, link)
+    yield from _too_high_rates(facts, groups, link)
+
+
+def _too_high_loads(facts: Facts, groups: list[Group], link: str) -> Iterator[Finding]:
+    loads = [(each, each.load) for each in groups if each.load and each.kind != "transfers"]
     if (heavy := _excess(facts, loads, 1)) is not None:
+        way = "" if link == "bottleneck" else " on the way back"
         yield Finding(
             ", ".join(group.place for group in heavy.groups),
-            f"the offered load of {trimmed(heavy.offered, 6)} is above 1{heavy.how_long}: what is "
-            "not carried piles up, and measures depend on how long the run is",
+            f"the offered load of {trimmed(heavy.offered, 6)}{way} is above 1{heavy.how_long}: "
+            "what is not carried piles up, and measures depend on how long the run is",
             "ask for less than 1",
             {"load": heavy.offered},
         )
-    link = facts.fields.get("bottleneck")
-    if not link or not facts.rate_stays or not isinstance(link.get("rate"), str):
+
+
+def _too_high_rates(facts: Facts, groups: list[Group], link: str) -> Iterator[Finding]:
+    capacity = facts.constant_rate(link)
+    if capacity is None:
         return
-    capacity = float(quantity("rate", link["rate"]))
-    offers = [(group, _open_bps(facts, group, capacity)) for group in forward]
+    offers = [(group, _open_bps(facts, group, capacity)) for group in groups]
     if (found := _excess(facts, offers, capacity)) is not None:
         names = {"udp": "UDP", "transfers": "transfers"}
         kinds = " and ".join(dict.fromkeys(names[group.kind] for group in found.groups))
         queue = "grows all that time" if found.how_long else "is full all the time"
+        to = "a link" if link == "bottleneck" else "the way back"
         yield Finding(
             ", ".join(group.place for group in found.groups),
             f"{kinds} {'offers' if kinds == 'UDP' else 'offer'} "
-            f"{trimmed(found.offered / 1e6, 4)} Mb/s to a link of {trimmed(capacity / 1e6, 4)} Mb/s"
-            f"{found.how_long}: the queue {queue}, whatever the discipline",
+            f"{trimmed(found.offered / 1e6, 4)} Mb/s to {to} of {trimmed(capacity / 1e6, 4)} "
+            f"Mb/s{found.how_long}: the queue {queue}, whatever the discipline",
             "offer less than the link's rate, unless overload is the question",
             {"offered_bps": found.offered, "rate_bps": capacity},
         )

@@ -6,7 +6,7 @@ use sojourn_base::{Stream, Time};
 use sojourn_qdisc::external::{Decider, Decision, Maker, Params, View, install};
 use sojourn_qdisc::{Env, Invalid, Standing};
 
-use super::{describe, fail, has_failed, maker, own_method};
+use super::calls::{describe, fail, has_failed, maker, own_method};
 
 /// Lets queues have disciplines written in Python.
 pub(crate) fn install_maker() {

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use sojourn_tcp::congestion::external::{Decider, Maker, Settings, install};
 use sojourn_tcp::congestion::{Acked, Congested, Sample, Window};
 
-use super::{fail, has_failed, maker, own_method};
+use super::calls::{fail, has_failed, maker, own_method};
 
 /// Lets connections have congestion controls written in Python.
 pub(crate) fn install_maker() {
