@@ -187,6 +187,17 @@ def test_realised_load_falls_back_to_uncongested_twin() -> None:
     assert layout.realised_load(case) == [0.964]
 
 
+def test_realised_load_is_taken_from_the_way_of_the_data() -> None:
+    managed, twin = web_run("pi"), web_run("droptail", uncongested=True)
+    for run in (managed, twin):
+        run.scenario_toml += 'direction = "reverse"\n'
+    twin.summary["links"][0]["throughput_bps"] = 1e6
+    twin.summary["links"][1]["throughput_bps"] = 96e6
+    layout = compared(twin, managed)
+    case = next(case for case in layout.curves if not case.series.reference)
+    assert layout.realised_load(case) == [pytest.approx(0.96)]
+
+
 def test_runs_without_a_common_link_are_an_error() -> None:
     other = web_run("pi")
     other.summary["links"] = [{**other.summary["links"][0], "name": "hop1"}]

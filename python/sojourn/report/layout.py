@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 
 from sojourn import style
 from sojourn.labels import ecn_words, timeless
-from sojourn.load import UNCONGESTED
+from sojourn.load import UNCONGESTED, Basis
 from sojourn.report.runs import ReportError, Run, number
+from sojourn.scenario import Scenario
 
 ALL_RUNS = "all runs"
 
@@ -101,9 +102,9 @@ class Layout:
             for twin in curve.runs
             if twin.seed == run.seed and twin is not run
         )
-        offered = next((number(t.link(self.link).get("throughput_bps")) for t in twins), None)
-        rate = number(run.link(self.link).get("rate_bps"))
-        return None if offered is None or not rate else offered / rate
+        twin = next(twins, None)
+        basis = Basis.of(Scenario(run.toml)) if twin is not None else None
+        return None if twin is None or basis is None else basis.load(twin.summary)
 
 
 def arrange(runs: Sequence[Run]) -> Layout:

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from polars.exceptions import PolarsError
+
 from sojourn.errors import Error, InputError, Interrupted
 from sojourn.files import cannot, make_folder, write_json, write_whole
 from sojourn.results.store import Store
@@ -95,7 +97,7 @@ def _of_some(study: Study, results: Results) -> Reproduction:
             # Of means over runs that are not there.
             warnings.simplefilter("ignore", RuntimeWarning)
             return Reproduction(study, results, study.evaluate(results))
-    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+    except (ArithmeticError, LookupError, TypeError, ValueError, PolarsError) as error:
         # It may rest on runs that are not there yet.
         there = f"{len(results)} of {results.wanted} runs"
         raise Error(
