@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,12 +45,12 @@ class Basis:
         rate_bps = core.load_rate(direction) if direction is not None else None
         return None if direction is None or rate_bps is None else cls(direction, rate_bps)
 
-    def offered_bps(self, summary: dict[str, Any]) -> float:
+    def offered_bps(self, summary: Mapping[str, Any]) -> float:
         """Offered load in the summary of an uncongested run, in IP bits per second."""
         # An ideal way back has no entry.
         links = {link["name"]: link["throughput_bps"] or 0.0 for link in summary["links"]}
         return offered_bps(self.direction, links["bottleneck"], links.get("reverse"))
 
-    def load(self, summary: dict[str, Any]) -> float:
+    def load(self, summary: Mapping[str, Any]) -> float:
         """The same as a fraction of the rate."""
         return self.offered_bps(summary) / self.rate_bps
