@@ -12,7 +12,6 @@ pub use arguments::Arguments;
 
 use crate::engine::talk;
 use crate::forward::{Clock, Control, Foreign, Plan, Report, Router, Settings, Snapshot};
-use crate::net::address::Side;
 use crate::net::{Device, Lab, acquire};
 use lines::Lines;
 use programs::Programs;
@@ -131,12 +130,4 @@ fn summary(network: &Network, report: Report, wall: f64) -> Summary {
         router: Some(report.router),
         ..Summary::default()
     }
-}
-
-/// The address of a side, as programs find it in their environment.
-fn environment() -> [(&'static str, String); 2] {
-    [
-        ("SOJOURN_LEFT", Side::Left.device().to_string()),
-        ("SOJOURN_RIGHT", Side::Right.device().to_string()),
-    ]
 }

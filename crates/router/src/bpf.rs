@@ -13,6 +13,7 @@ mod compile;
 mod library;
 mod source;
 
+use library::Way;
 use sojourn_tcp::Algorithm;
 use std::os::fd::OwnedFd;
 
@@ -22,15 +23,6 @@ pub struct Registered {
     /// What the kernel calls it.
     pub name: String,
     held: library::Held,
-}
-
-/// How a program is held in the kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Way {
-    /// By a link.
-    Link,
-    /// By itself.
-    Map,
 }
 
 /// Whether there is a program for `algorithm`.

@@ -1,6 +1,6 @@
 //! The programs at both ends.
 
-use super::{Arguments, environment};
+use super::Arguments;
 use crate::net::address::Side;
 use crate::net::{Child, Lab, spawn};
 use std::os::unix::process::ExitStatusExt;
@@ -79,6 +79,14 @@ fn start(lab: &Lab, side: Side, mut command: Command, json: bool) -> Result<Chil
         command.stdout(std::io::stderr());
     }
     spawn(lab.side(side), command).map_err(|e| e.to_string())
+}
+
+/// The address of a side, as programs find it in their environment.
+fn environment() -> [(&'static str, String); 2] {
+    [
+        ("SOJOURN_LEFT", Side::Left.device().to_string()),
+        ("SOJOURN_RIGHT", Side::Right.device().to_string()),
+    ]
 }
 
 fn code(status: ExitStatus) -> u8 {

@@ -1,11 +1,19 @@
 //! libbpf, found at run time, and the two system calls that its older versions do not make.
 #![expect(unsafe_code, reason = "functions of a C library, and system calls")]
 
-use super::Way;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::io::Error;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::ptr;
+
+/// How a program is held in the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// By a link.
+    Link,
+    /// By itself.
+    Map,
+}
 
 /// What holds a congestion control in the kernel.
 #[derive(Debug)]
