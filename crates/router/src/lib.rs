@@ -17,5 +17,6 @@ pub mod between;
 pub mod bpf;
 pub mod engine;
 pub mod forward;
+mod headers;
 pub mod hosts;
 pub mod net;

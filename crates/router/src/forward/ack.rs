@@ -1,14 +1,10 @@
 //! What a TCP segment acknowledges, read from its bytes. As of all else nothing is trusted.
 
-use super::parse::{IPV4, IPV6, long};
+use crate::headers::{ACK, CWR, ECE, IPV4_HEADER, IPV6_HEADER, SYN, TCP_HEADER, long};
 use sojourn_qdisc::{Ack, Sacks};
 
-/// Bytes of a header without options (RFC 9293 section 3.1).
-const HEADER: usize = 20;
-/// Flags of the header: both echoes together are ECE and CWR.
-const SYN: u8 = 0x02;
-const ACK: u8 = 0x10;
-const ECHOES: u8 = 0xc0;
+/// Both echoes of ECN together.
+const ECHOES: u8 = ECE | CWR;
 /// Options (RFC 9293 section 3.2, RFC 2018, RFC 7323).
 const END: u8 = 0;
 const NOTHING: u8 = 1;
@@ -44,8 +40,8 @@ pub(super) fn acknowledged(segment: &[u8]) -> Option<Ack> {
 pub(super) fn sacks(packet: &[u8]) -> Sacks {
     let mut sacks = Sacks::default();
     let segment = match packet.first().map(|first| (first >> 4, usize::from(first & 15) * 4)) {
-        Some((4, header)) => packet.get(header.max(IPV4)..),
-        _ => packet.get(IPV6..),
+        Some((4, header)) => packet.get(header.max(IPV4_HEADER)..),
+        _ => packet.get(IPV6_HEADER..),
     };
     let Some(mut options) = segment.and_then(options) else { return sacks };
     if let Some((_, blocks)) = options.find_map(|option| option.filter(|(kind, _)| *kind == SACK)) {
@@ -67,7 +63,7 @@ struct Options<'a> {
 /// The options of a segment; none if its header is damaged.
 fn options(segment: &[u8]) -> Option<Options<'_>> {
     let header = usize::from(segment.get(12)? >> 4) * 4;
-    Some(Options { header, rest: segment.get(HEADER..header)? })
+    Some(Options { header, rest: segment.get(TCP_HEADER..header)? })
 }
 
 impl<'a> Iterator for Options<'a> {
@@ -156,7 +152,7 @@ mod tests {
 
         #[test]
         fn any_options_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 40)) {
-            let mut segment = vec![0; HEADER];
+            let mut segment = vec![0; TCP_HEADER];
             (segment[12], segment[13]) = (0xf0, ACK);
             segment.extend(bytes);
             let _ = acknowledged(&segment);

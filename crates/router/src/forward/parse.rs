@@ -4,6 +4,7 @@
 //! against the bytes that are there, and what cannot be understood is nothing.
 
 use super::ack::acknowledged;
+use crate::headers::{IPV4_HEADER, IPV6_HEADER, TCP, UDP, long, word};
 use sojourn_base::Ecn;
 use sojourn_qdisc::Ack;
 
@@ -28,30 +29,25 @@ pub(super) struct Facts {
     pub ack: Option<Ack>,
 }
 
-/// Header lengths and protocol numbers.
-pub(super) const IPV4: usize = 20;
-pub(super) const IPV6: usize = 40;
-const TCP: u8 = 6;
-const UDP: u8 = 17;
 /// Reads a packet; none if it is no IP, shorter than a header, or not as long as it says.
 #[inline]
 pub(super) fn facts(bytes: &[u8]) -> Option<Facts> {
     match bytes.first().map(|first| first >> 4) {
         Some(4) => version4(bytes),
-        Some(6) if bytes.len() >= IPV6 => version6(bytes),
+        Some(6) if bytes.len() >= IPV6_HEADER => version6(bytes),
         _ => None,
     }
 }
 
 #[inline]
 fn version4(bytes: &[u8]) -> Option<Facts> {
-    if bytes.len() < IPV4 {
+    if bytes.len() < IPV4_HEADER {
         return None;
     }
     let header = usize::from(bytes[0] & 15) * 4;
     let total = usize::from(word(bytes, 2));
     // RFC 791: the header is at least five words and lies within the packet.
-    if header < IPV4 || header > bytes.len() || total != bytes.len() {
+    if header < IPV4_HEADER || header > bytes.len() || total != bytes.len() {
         return None;
     }
     let (source, destination) = (long(bytes, 12), long(bytes, 16));
@@ -73,13 +69,13 @@ fn version4(bytes: &[u8]) -> Option<Facts> {
 }
 
 fn version6(bytes: &[u8]) -> Option<Facts> {
-    if IPV6 + usize::from(word(bytes, 4)) != bytes.len() {
+    if IPV6_HEADER + usize::from(word(bytes, 4)) != bytes.len() {
         return None;
     }
     let class = (word(bytes, 0) >> 4) as u8;
     let folded = |at: usize| (0..4).fold(0, |sum, i| sum ^ u64::from(long(bytes, at + 4 * i)));
     // Headers between that of IP and the ports are not looked into.
-    let (protocol, rest) = (bytes[6], &bytes[IPV6..]);
+    let (protocol, rest) = (bytes[6], &bytes[IPV6_HEADER..]);
     let (connection, flow) = hashes(folded(8), folded(24), protocol, ports(protocol, rest));
     Some(Facts {
         bytes: bytes.len() as u32,
@@ -136,16 +132,6 @@ const fn updated(checksum: u16, before: u16, after: u16) -> u16 {
     let sum = !checksum as u32 + !before as u32 + after as u32;
     let folded = (sum & 0xffff) + (sum >> 16);
     !((folded & 0xffff) + (folded >> 16)) as u16
-}
-
-#[inline]
-pub(super) fn word(bytes: &[u8], at: usize) -> u16 {
-    u16::from_be_bytes([bytes[at], bytes[at + 1]])
-}
-
-#[inline]
-pub(super) fn long(bytes: &[u8], at: usize) -> u32 {
-    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
 #[cfg(test)]
@@ -220,7 +206,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_checksum_holds_after_a_mark(tos in 0u8..=255, payload in prop::collection::vec(any::<u8>(), 0..40)) {
+        fn the_checksum_holds_after_a_mark(
+            tos in 0u8..=255, payload in prop::collection::vec(any::<u8>(), 0..40),
+        ) {
             let mut packet = tcp(tos, &payload);
             let payload_before = packet[20..].to_vec();
             set_ce(&mut packet);

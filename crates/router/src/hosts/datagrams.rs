@@ -4,6 +4,7 @@
 use super::addresses;
 use super::host::{Host, LEFT, RIGHT, SERVERS};
 use super::sys;
+use crate::headers::{IPV4_HEADER, UDP_HEADER};
 use sojourn_base::Time;
 use sojourn_scenario::NetworkGroup;
 use sojourn_traffic::{OnOffModel, OnOffSource, Ping, UdpModel, UdpSource};
@@ -14,7 +15,7 @@ use std::rc::Rc;
 use tokio::net::UdpSocket;
 
 /// Bytes of the IPv4 and UDP headers.
-pub(super) const HEADER: u32 = 28;
+pub(super) const HEADER: u32 = (IPV4_HEADER + UDP_HEADER) as u32;
 
 /// When a member's next packet comes and how long it is.
 pub(super) enum Sending {

@@ -5,6 +5,8 @@
 //! that it cuts them and completes checksums. Cut here, it is the very packets that the kernel
 //! would have cut at the same instant, for a fraction of the work.
 
+use crate::headers::{CWR, FIN, IPV4_HEADER, PSH, TCP, TCP_HEADER, long, word};
+
 /// Length of what precedes a packet: `struct virtio_net_hdr` (virtio 1.2, section 5.1.6), in the
 /// machine's byte order.
 pub(super) const HEADER: usize = 10;
@@ -13,14 +15,8 @@ pub(super) const HEADER: usize = 10;
 pub(super) const NEEDS_CHECKSUM: u8 = 1;
 pub(super) const TCP_OVER_IPV4: u8 = 1;
 
-const TCP: u8 = 6;
-const IP_HEADER: usize = 20;
-const TCP_HEADER: usize = 20;
-/// Flags of TCP: those which only the last packet of a burst has, and the one for the first only.
+/// Flags of TCP that only the last packet of a burst has.
 const LAST_ONLY: u8 = FIN | PSH;
-const FIN: u8 = 1;
-const PSH: u8 = 8;
-const CWR: u8 = 0x80;
 
 /// Packets that lie one behind the other in a buffer.
 #[derive(Debug)]
@@ -79,7 +75,7 @@ impl Cut {
     /// How `bytes` are cut if each packet takes `payload` bytes of what is behind the headers.
     fn of(bytes: &[u8], payload: usize) -> Option<Self> {
         let ip_header = usize::from(bytes.first()? & 15) * 4;
-        let whole = bytes.len() >= ip_header + TCP_HEADER && ip_header >= IP_HEADER;
+        let whole = bytes.len() >= ip_header + TCP_HEADER && ip_header >= IPV4_HEADER;
         if !whole || bytes[0] >> 4 != 4 || bytes[9] != TCP || payload == 0 {
             return None;
         }
@@ -96,14 +92,15 @@ impl Cut {
         put(ip, 2, length as u16);
         if !first {
             // As Linux does: identifications follow each other.
-            put(ip, 4, u16::from_be_bytes([ip[4], ip[5]]).wrapping_add(1));
-            let sequence = u32::from_be_bytes([tcp[4], tcp[5], tcp[6], tcp[7]]);
+            put(ip, 4, word(ip, 4).wrapping_add(1));
+            let sequence = long(tcp, 4);
             tcp[4..8].copy_from_slice(&sequence.wrapping_add(self.payload as u32).to_be_bytes());
         }
         check_ip(ip);
 
         tcp[13] = self.flags;
         if !first {
+            // Only the first says that the window was reduced.
             tcp[13] &= !CWR;
         }
         if !last {

@@ -2,15 +2,10 @@
 //! cards do (Linux calls it generic receive offload).
 
 use super::burst::{self, HEADER, NEEDS_CHECKSUM, TCP_OVER_IPV4};
+use crate::headers::{ACK, IPV4_HEADER, PSH, TCP, TCP_HEADER, long, word};
 
 /// The longest IP packet.
 const LONGEST: usize = 65_535;
-
-const IP_HEADER: usize = 20;
-const TCP_HEADER: usize = 20;
-const TCP: u8 = 6;
-const ACK: u8 = 0x10;
-const PSH: u8 = 8;
 
 /// Packets that can be one.
 #[derive(Debug)]
@@ -43,7 +38,7 @@ impl Merge {
     /// follow it. If not, it is to be written behind them.
     pub fn take(&mut self, packet: &[u8]) -> bool {
         let Some(headers) = headers(packet) else { return false };
-        let tcp = &packet[IP_HEADER..];
+        let tcp = &packet[IPV4_HEADER..];
         let (sequence, payload) = (long(tcp, 4), packet.len() - headers);
         if self.packets == 0 {
             self.bytes.clear();
@@ -82,11 +77,11 @@ impl Merge {
     fn unite(&mut self) {
         let (about, packet) = self.bytes.split_at_mut(HEADER);
         (about[0], about[1]) = (NEEDS_CHECKSUM, TCP_OVER_IPV4);
-        for (at, value) in [self.headers, self.payload, IP_HEADER, 16].into_iter().enumerate() {
+        for (at, value) in [self.headers, self.payload, IPV4_HEADER, 16].into_iter().enumerate() {
             about[2 + 2 * at..4 + 2 * at].copy_from_slice(&(value as u16).to_ne_bytes());
         }
         let length = packet.len();
-        let (ip, tcp) = packet.split_at_mut(IP_HEADER);
+        let (ip, tcp) = packet.split_at_mut(IPV4_HEADER);
         burst::put(ip, 2, length as u16);
         burst::check_ip(ip);
         if self.pushed {
@@ -101,17 +96,17 @@ impl Merge {
 /// Length of the headers of a packet that others may follow: data of TCP over IPv4 with nothing
 /// unusual, and right, as nobody will check it again.
 fn headers(packet: &[u8]) -> Option<usize> {
-    let enough = packet.len() > IP_HEADER + TCP_HEADER && packet.len() <= LONGEST;
+    let enough = packet.len() > IPV4_HEADER + TCP_HEADER && packet.len() <= LONGEST;
     // Without options, fragments and anything but TCP.
     let usual = enough && packet[0] == 0x45 && packet[6] & 0xbf == 0 && packet[7] == 0;
     if !usual || packet[9] != TCP {
         return None;
     }
-    let (ip, tcp) = packet.split_at(IP_HEADER);
-    let headers = IP_HEADER + usize::from(tcp[12] >> 4) * 4;
-    let data = headers >= IP_HEADER + TCP_HEADER && headers < packet.len();
+    let (ip, tcp) = packet.split_at(IPV4_HEADER);
+    let headers = IPV4_HEADER + usize::from(tcp[12] >> 4) * 4;
+    let data = headers >= IPV4_HEADER + TCP_HEADER && headers < packet.len();
     let plain = tcp[13] & !PSH == ACK && tcp[12] & 15 == 0;
-    let whole = usize::from(u16::from_be_bytes([ip[2], ip[3]])) == packet.len();
+    let whole = usize::from(word(ip, 2)) == packet.len();
     let right = data && plain && whole && {
         let covered = burst::pseudo(ip, tcp.len()) + burst::sum(tcp);
         burst::folded(burst::sum(ip)) == !0 && burst::folded(covered) == !0
@@ -124,10 +119,6 @@ fn headers(packet: &[u8]) -> Option<usize> {
 fn alike(a: &[u8], b: &[u8]) -> bool {
     const SAME: [std::ops::Range<usize>; 6] = [0..2, 6..10, 12..24, 28..33, 34..36, 38..40];
     a.len() == b.len() && SAME.into_iter().all(|r| a[r.clone()] == b[r]) && a[40..] == b[40..]
-}
-
-fn long(bytes: &[u8], at: usize) -> u32 {
-    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
 #[cfg(test)]

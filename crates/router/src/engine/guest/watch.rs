@@ -2,6 +2,7 @@
 //! time stamp.
 #![expect(unsafe_code, reason = "system calls")]
 
+use crate::headers::{IPV4_HEADER, TCP, UDP_HEADER, word};
 use crate::net::Namespace;
 use sojourn_base::{Ecn, Time};
 use std::ffi::CString;
@@ -212,13 +213,13 @@ fn stamp(header: &libc::msghdr) -> Option<Time> {
 
 /// What the first bytes of a packet say; none if it is no IPv4.
 fn read(packet: &[u8], at: Time) -> Option<Seen> {
-    if packet.len() < 28 || packet[0] >> 4 != 4 {
+    if packet.len() < IPV4_HEADER + UDP_HEADER || packet[0] >> 4 != 4 {
         return None;
     }
     let header = usize::from(packet[0] & 15) * 4;
     // On the way the ECN field (1), the time to live (8) and the checksum (10, 11) change, and the
     // transport's checksum is filled in late by whoever sends: it lies at 16 in TCP, at 6 in UDP.
-    let checksum = header + if packet[9] == libc::IPPROTO_TCP as u8 { 16 } else { 6 };
+    let checksum = header + if packet[9] == TCP { 16 } else { 6 };
     let steady = |place: &usize| !matches!(place, 1 | 8 | 10 | 11) && place - place % 2 != checksum;
     let name = (0..packet.len()).filter(steady).fold(0xcbf2_9ce4_8422_2325, |hash: u64, place| {
         // FNV-1a.
@@ -229,7 +230,7 @@ fn read(packet: &[u8], at: Time) -> Option<Seen> {
         .iter()
         .chain(ports)
         .fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193));
-    let bytes = u32::from(u16::from_be_bytes([packet[2], packet[3]]));
+    let bytes = u32::from(word(packet, 2));
     Some(Seen { at, name, flow, bytes, ecn: Ecn::from_bits(packet[1]) })
 }
 
