@@ -3,20 +3,14 @@
 use super::fate::{Lanes, Reading};
 use super::netlink;
 use crate::net::Namespace;
+use libc::{RTM_GETQDISC, RTM_NEWQDISC, TCA_KIND, TCA_STATS2};
+use netlink_packet_core::{NLA_TYPE_MASK, NLM_F_DUMP, NLM_F_REQUEST, NLMSG_DONE};
 use netlink_sys::Socket;
 use std::io;
 
-/// linux/rtnetlink.h, linux/netlink.h.
-const RTM_NEWQDISC: u16 = 36;
-const RTM_GETQDISC: u16 = 38;
-const REQUEST_DUMP: u16 = 0x301;
-const DONE: u16 = 3;
-/// Attributes of a discipline: its kind, its statistics, and in those the ones of the queue and
-/// the discipline's own.
-const KIND: u16 = 1;
-const STATS2: u16 = 7;
-const STATS_QUEUE: u16 = 3;
-const STATS_APP: u16 = 4;
+/// In a discipline's statistics those of the queue and the discipline's own (linux/gen_stats.h).
+const TCA_STATS_QUEUE: u16 = 3;
+const TCA_STATS_APP: u16 = 4;
 /// Lengths of the headers.
 const MESSAGE: usize = 16;
 const TC: usize = 20;
@@ -40,7 +34,7 @@ impl Asker {
         let mut request = Vec::with_capacity(MESSAGE + TC);
         request.extend(((MESSAGE + TC) as u32).to_ne_bytes());
         request.extend(RTM_GETQDISC.to_ne_bytes());
-        request.extend(REQUEST_DUMP.to_ne_bytes());
+        request.extend((NLM_F_REQUEST | NLM_F_DUMP).to_ne_bytes());
         request.extend([0; MESSAGE + TC - 8]);
         request[MESSAGE + 4..MESSAGE + 8].copy_from_slice(&index.to_ne_bytes());
         Ok(Self { socket, device: index, request, answer: Vec::with_capacity(1 << 16) })
@@ -61,7 +55,7 @@ impl Asker {
                 && (MESSAGE..=rest.len()).contains(&length)
             {
                 match half(rest, 4) {
-                    Some(DONE) => return Ok(reading),
+                    Some(NLMSG_DONE) => return Ok(reading),
                     Some(RTM_NEWQDISC) => self.look(&rest[MESSAGE..length], &mut reading),
                     _ => return Err(io::Error::other("an answer that is none")),
                 }
@@ -70,21 +64,23 @@ impl Asker {
         }
     }
 
-    /// A discipline of the device, if it is the one below the shaper, whose number `tc` was told.
+    /// A discipline of the device, if it is the one below the shaper, by its number.
     fn look(&self, message: &[u8], reading: &mut Reading) {
         let (index, handle) = (word(message, 4), word(message, 8));
-        if index != Some(self.device as u32) || handle.map(|handle| handle >> 16) != Some(LEAF) {
+        if index != Some(self.device as u32)
+            || handle.map(|handle| handle >> 16) != Some(netlink::QUEUE >> 16)
+        {
             return;
         }
         let attributes = message.get(TC..).unwrap_or_default();
-        let kind = find(attributes, KIND).unwrap_or_default();
+        let kind = find(attributes, TCA_KIND).unwrap_or_default();
         let kind = std::str::from_utf8(kind).unwrap_or_default().trim_end_matches('\0');
-        let statistics = find(attributes, STATS2).unwrap_or_default();
+        let statistics = find(attributes, TCA_STATS2).unwrap_or_default();
         // linux/gen_stats.h: qlen, backlog, drops, requeues, overlimits.
-        let dropped = find(statistics, STATS_QUEUE).and_then(|queue| word(queue, 8));
+        let dropped = find(statistics, TCA_STATS_QUEUE).and_then(|queue| word(queue, 8));
         reading.dropped = dropped.unwrap_or(0).into();
-        let own = find(statistics, STATS_APP).unwrap_or_default();
-        let limited = find(statistics, STATS_QUEUE).and_then(|queue| word(queue, 16));
+        let own = find(statistics, TCA_STATS_APP).unwrap_or_default();
+        let limited = find(statistics, TCA_STATS_QUEUE).and_then(|queue| word(queue, 16));
         reading.overflow = match kind {
             // Of its own it has none; the queue's overlimits are its packets beyond the limit.
             "dualpi2" => limited.unwrap_or(0).into(),
@@ -94,9 +90,6 @@ impl Asker {
         reading.probability = probability(kind, own);
     }
 }
-
-/// The number that the discipline below the shaper has: its handle is `10:`.
-const LEAF: u32 = 0x10;
 
 /// Drops because of a limit, of the statistics of each kind in linux/pkt_sched.h; none: all of
 /// them.
@@ -149,7 +142,7 @@ fn find(mut attributes: &[u8], wanted: u16) -> Option<&[u8]> {
     loop {
         let length = usize::from(half(attributes, 0)?);
         let contents = attributes.get(4..length)?;
-        if half(attributes, 2)? & 0x3fff == wanted {
+        if half(attributes, 2)? & NLA_TYPE_MASK == wanted {
             return Some(contents);
         }
         attributes = attributes.get(length.next_multiple_of(4)..)?;

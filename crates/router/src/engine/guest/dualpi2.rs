@@ -4,19 +4,18 @@
 use super::netlink;
 use super::plan::DualPi2;
 use crate::net::Namespace;
+use libc::{RTM_NEWQDISC, TCA_KIND, TCA_OPTIONS};
+use netlink_packet_core::{
+    NLA_F_NESTED, NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NLMSG_ERROR,
+};
 use std::io;
 
-/// linux/rtnetlink.h, linux/netlink.h.
-const RTM_NEWQDISC: u16 = 36;
-const ERROR: u16 = 2;
-/// Request, acknowledge, create, and not if it is there already.
-const CREATE: u16 = 0x001 | 0x004 | 0x400 | 0x200;
-/// Attributes of a discipline: its kind and its options, which say that they are nested.
-const KIND: u16 = 1;
-const OPTIONS: u16 = 2 | 0x8000;
-/// Below the shaper's class `1:1`, as `10:`.
+/// Create it, but not if it is there already, and answer.
+const CREATE: u16 = NLM_F_REQUEST | NLM_F_ACK | NLM_F_CREATE | NLM_F_EXCL;
+/// A discipline's options, which say that they are nested.
+const OPTIONS: u16 = TCA_OPTIONS | NLA_F_NESTED;
+/// The shaper's class `1:1`.
 const PARENT: u32 = 0x0001_0001;
-const HANDLE: u32 = 0x0010_0000;
 
 /// The options, of linux/pkt_sched.h.
 mod option {
@@ -75,10 +74,10 @@ fn request(device: i32, settings: &DualPi2) -> Vec<u8> {
     // Its number and who sends it; then the family.
     message.extend([0; 12]);
     message.extend(device.to_ne_bytes());
-    for word in [HANDLE, PARENT, 0] {
+    for word in [netlink::QUEUE, PARENT, 0] {
         message.extend(word.to_ne_bytes());
     }
-    attribute(&mut message, KIND, b"dualpi2\0");
+    attribute(&mut message, TCA_KIND, b"dualpi2\0");
     attribute(&mut message, OPTIONS, &options);
     let length = message.len() as u32;
     message[..4].copy_from_slice(&length.to_ne_bytes());
@@ -96,7 +95,7 @@ fn attribute(to: &mut Vec<u8>, number: u16, value: &[u8]) {
 fn refusal(answer: &[u8]) -> io::Result<()> {
     let number = answer.get(16..20).map(|b| i32::from_ne_bytes([b[0], b[1], b[2], b[3]]));
     match (answer.get(4..6), number) {
-        (Some(kind), Some(number)) if kind == ERROR.to_ne_bytes() => match number {
+        (Some(kind), Some(number)) if kind == NLMSG_ERROR.to_ne_bytes() => match number {
             0 => Ok(()),
             number => Err(io::Error::from_raw_os_error(-number)),
         },
@@ -147,8 +146,8 @@ mod tests {
             bytes.extend(number.to_ne_bytes());
             bytes
         };
-        assert!(refusal(&answer(ERROR, 0)).is_ok());
-        let error = refusal(&answer(ERROR, -libc::EINVAL)).unwrap_err();
+        assert!(refusal(&answer(NLMSG_ERROR, 0)).is_ok());
+        let error = refusal(&answer(NLMSG_ERROR, -libc::EINVAL)).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::EINVAL));
         assert!(refusal(&answer(3, 0)).is_err());
         assert!(refusal(&[1, 2]).is_err());

@@ -1,10 +1,14 @@
-//! A socket by which the kernel is asked and told about the devices of a namespace.
+//! A socket by which the kernel is asked and told about the devices of a namespace, and what its
+//! messages call the discipline at the link.
 
 use crate::net::Namespace;
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 use std::ffi::CString;
 use std::io;
+
+/// The handle of the discipline below the shaper: `10:`.
+pub(super) const QUEUE: u32 = 0x0010_0000;
 
 /// Opens one in a namespace: it stays there. Also the number of the device of this name.
 ///
