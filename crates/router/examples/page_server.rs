@@ -9,7 +9,7 @@ use bytes::{Buf, Bytes};
 use h3::server::RequestResolver;
 use http::{Response, header::CONTENT_TYPE};
 use quinn::crypto::rustls::QuicServerConfig;
-use sojourn_router::hosts::quic::certificate::Certificate;
+use sojourn_router::hosts::certificate::Certificate;
 use std::collections::HashMap;
 use std::error::Error;
 use std::future::poll_fn;

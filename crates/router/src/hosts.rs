@@ -6,6 +6,7 @@
 //! finished is defined as there (docs/reference/measures.md).
 
 pub mod addresses;
+pub mod certificate;
 pub mod clock;
 mod connection;
 mod datagrams;
@@ -21,6 +22,7 @@ pub mod receipts;
 pub mod settings;
 pub mod sys;
 mod tasks;
+mod tls;
 mod web;
 
 pub(crate) use host::ECT1;
@@ -77,7 +79,7 @@ impl Hosts {
             endpoints,
             settings,
             quic: Arc::new(quics?),
-            tls: secured.then(pages::Tls::new).transpose()?.map(Arc::new),
+            tls: secured.then(tls::Tls::new).transpose()?.map(Arc::new),
             ledger,
             receipts: Arc::new(receipts::Receipts::new(network)),
             pattern: Arc::new(Pattern::new()),

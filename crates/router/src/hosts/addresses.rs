@@ -1,4 +1,5 @@
-//! The endpoints of a run: which number each flow, user and transfer has, and so which addresses.
+//! The endpoints of a run: which number each flow, user and transfer has, and so which addresses;
+//! and the ports there.
 
 use crate::forward::{Plan, TRANSFERS};
 use crate::net::address::{Side, endpoint_of};
@@ -7,6 +8,16 @@ use sojourn_scenario::{Network, NetworkGroup};
 use sojourn_traffic::{Invalid, Source};
 use std::net::Ipv4Addr;
 use std::sync::Arc;
+
+/// Ports from here on are clients'; a name server's and the like would be below.
+pub(super) const FIRST_PORT: u16 = 1024;
+/// Ports from here on are servers', one for each group.
+pub(super) const SERVERS: u16 = 40_000;
+
+/// The port of a group's server.
+pub(super) fn server_port(group: usize) -> u16 {
+    SERVERS + group as u16
+}
 
 /// The addresses of endpoint `n`: on the left, and on the right.
 pub fn of(n: u32) -> [Ipv4Addr; 2] {

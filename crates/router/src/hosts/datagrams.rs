@@ -2,7 +2,7 @@
 //! echoed. Payload begins with the time of sending, where there is room for it.
 
 use super::addresses;
-use super::host::{Host, LEFT, RIGHT, SERVERS};
+use super::host::{Host, LEFT, RIGHT};
 use super::sys;
 use crate::headers::{IPV4_HEADER, UDP_HEADER};
 use sojourn_base::Time;
@@ -37,7 +37,7 @@ impl Sending {
 /// A member's socket on one side, to the other.
 fn socket(host: &Host, group: usize, member: u32, ecn: u8) -> io::Result<UdpSocket> {
     let addresses = addresses::of(host.common.endpoints.number(group, member));
-    let port = SERVERS + group as u16;
+    let port = addresses::server_port(group);
     let socket = Blocking::bind(SocketAddr::from((addresses[host.side], port)))?;
     socket.connect(SocketAddr::from((addresses[1 - host.side], port)))?;
     socket.set_nonblocking(true)?;

@@ -1,15 +1,15 @@
 //! One side: the sockets, the clock and the books that its tasks share.
 
-use super::addresses::{self, Endpoints};
+use super::addresses::{self, Endpoints, FIRST_PORT, SERVERS, server_port};
 use super::clock::Alarms;
 use super::connection::{Channel, Connection, End, Key, SERVER};
 use super::ledger::Ledger;
-use super::pages::Tls;
 use super::payload::Pattern;
 use super::quic::Stack;
 use super::receipts::Receipts;
 use super::settings::{Settings, SocketSettings};
 use super::sys;
+use super::tls::Tls;
 use sojourn_base::Time;
 use sojourn_scenario::Network;
 use sojourn_traffic::{Http, Source};
@@ -79,10 +79,6 @@ pub(super) struct Host {
     pub buffer: RefCell<Vec<u8>>,
 }
 
-/// Ports from here on are clients'; a name server's and the like would be below.
-const FIRST_PORT: u16 = 1024;
-/// Ports from here on are servers', one for each group.
-pub(super) const SERVERS: u16 = 40_000;
 /// Bytes that are read at once.
 const READ: usize = 1 << 18;
 /// Unsent bytes that may lie in the kernel: a flow that is stopped sends no more than these.
@@ -114,7 +110,7 @@ impl Host {
     pub(super) async fn connect(&self, group: usize, key: Key) -> io::Result<Arc<End>> {
         let addresses = addresses::of(key.0);
         let from = SocketAddr::from((addresses[self.side], key.1));
-        let to = SocketAddr::from((addresses[1 - self.side], SERVERS + group as u16));
+        let to = SocketAddr::from((addresses[1 - self.side], server_port(group)));
         if let Some(stack) = &self.common.quic[group] {
             let opened = stack.connect(from, to).await.inspect_err(|error| {
                 if error.kind() == io::ErrorKind::Other {
@@ -351,7 +347,7 @@ fn tune(stream: &TcpStream, settings: &SocketSettings) -> io::Result<()> {
 /// A group's server on this side, for all addresses.
 fn listen(settings: &SocketSettings, group: usize) -> io::Result<TcpListener> {
     let socket = socket(settings)?;
-    let address = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, SERVERS + group as u16);
+    let address = SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, server_port(group));
     socket.bind(SocketAddr::V4(address))?;
     socket.listen(BACKLOG)
 }

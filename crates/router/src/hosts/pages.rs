@@ -15,49 +15,22 @@
 
 mod h2;
 mod h3;
-mod secured;
+mod message;
+mod tcp;
+mod visitor;
 
 use super::clock::either;
 use super::connection::{CLIENT, Connection, SERVER};
 use super::host::{Host, Listener, attend};
 use sojourn_base::Time;
-use sojourn_records::{Exchange, GroupBook, Outcome};
+use sojourn_records::{Exchange, GroupBook};
 use sojourn_traffic::{Browser, Client, Command, Http, Input, WebUsers};
 use std::cell::RefCell;
-use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::spawn_local;
-
-pub(super) use secured::Tls;
-
-/// What is wrong with a connection or a stream, from whatever library.
-fn failed<E: Into<Box<dyn std::error::Error + Send + Sync>>>(error: E) -> io::Error {
-    io::Error::new(io::ErrorKind::ConnectionAborted, error)
-}
-
-/// Bytes of a request that are its headers, more or less.
-const HEADERS: u64 = 40;
-
-/// The bytes of a request's body.
-fn body_of(exchange: &Exchange) -> u64 {
-    u64::from(exchange.request).saturating_sub(HEADERS)
-}
-
-/// What is asked of a connection: a name for it, and what it is.
-struct Asked {
-    slot: u16,
-    exchange: Exchange,
-}
-
-/// What a connection has to tell its user.
-enum Told {
-    /// A response is there.
-    Done { server: usize, serial: u64, slot: u16, first_byte: Time },
-    /// The connection is lost, with all that was under way.
-    Failed { server: usize, serial: u64 },
-}
+use visitor::{Asked, Told, Visitor};
 
 /// A user's connection to a server.
 struct Shared {
@@ -223,40 +196,6 @@ impl User {
     }
 }
 
-/// The client's end of a connection, for its streams.
-struct Visitor {
-    host: Rc<Host>,
-    connection: Arc<Connection>,
-    tell: UnboundedSender<Told>,
-    server: usize,
-    serial: u64,
-}
-
-impl Visitor {
-    fn http(&self) -> Http {
-        self.host.common.http(self.connection.group)
-    }
-
-    /// A response is there.
-    fn done(&self, slot: u16, first_byte: Time) {
-        let now = self.host.now();
-        let ledger = &self.host.common.ledger;
-        ledger.first_byte_of(&self.connection, slot, first_byte);
-        ledger.end_stream(&self.connection, slot, now, Outcome::Finished);
-        let (server, serial) = (self.server, self.serial);
-        // A user whose time is over does not listen.
-        let _ = self.tell.send(Told::Done { server, serial, slot, first_byte });
-    }
-
-    /// All is lost.
-    fn fails(&self) {
-        let now = self.host.now();
-        self.host.common.ledger.end_streams(&self.connection, now, Outcome::Failed);
-        let (server, serial) = (self.server, self.serial);
-        let _ = self.tell.send(Told::Failed { server, serial });
-    }
-}
-
 /// A group's server.
 pub(super) async fn server(host: Rc<Host>, group: usize, listener: Listener) {
     attend(host, group, listener, async move |host, connection, end| {
@@ -269,11 +208,4 @@ pub(super) async fn server(host: Rc<Host>, group: usize, listener: Listener) {
         host.common.ledger.retire(connection, SERVER);
     })
     .await;
-}
-
-/// What a request asks for, which its path names; both hosts live in one process.
-fn asked_for(connection: &Connection, path: &str) -> io::Result<Exchange> {
-    let slot = path.strip_prefix('/').and_then(|slot| slot.parse().ok());
-    let found = slot.and_then(|slot: u16| connection.state().streams.get(&slot).copied());
-    found.ok_or_else(|| io::ErrorKind::InvalidData.into())
 }

@@ -34,17 +34,15 @@
 //!    by milliseconds.
 //! 2. Each datagram is a system call: no segmentation offload, whose bursts no router of ours cuts.
 
-pub mod certificate;
 pub mod settings;
 mod socket;
 mod timers;
-pub(super) mod tls;
 mod watched;
 
-use super::connection::{self, End};
-use super::host::SERVERS;
+use super::addresses::server_port;
+use super::certificate::NAME;
+use super::tls::{self, FIRST_TICKETS, Tickets};
 use bytes::Bytes;
-pub(super) use certificate::NAME;
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::{
     ClientConfig, Connecting, Connection, Endpoint, EndpointConfig, ReadError, RecvStream,
@@ -61,7 +59,6 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 use timers::Punctual;
-use tls::{FIRST_TICKETS, Tickets};
 use tokio::sync::Mutex;
 pub use watched::Window;
 
@@ -131,7 +128,7 @@ impl Stack {
 
     /// A server on this side, for all addresses.
     pub(super) fn listen(&self, group: usize) -> io::Result<Endpoint> {
-        let address = SocketAddr::from((Ipv4Addr::UNSPECIFIED, SERVERS + group as u16));
+        let address = SocketAddr::from((Ipv4Addr::UNSPECIFIED, server_port(group)));
         self.at(address, Some(self.server.clone()))
     }
 
@@ -160,7 +157,7 @@ impl Stack {
     }
 
     fn begin(&self, client: &Endpoint, to: SocketAddr) -> io::Result<Connecting> {
-        let begun = client.connect_with(self.client.clone(), to, certificate::NAME);
+        let begun = client.connect_with(self.client.clone(), to, NAME);
         begun.map_err(io::Error::other)
     }
 
@@ -197,14 +194,6 @@ impl Stack {
     }
 }
 
-/// The connection that an end over QUIC is of.
-pub(super) fn connection_of(end: &End) -> io::Result<Connection> {
-    match &end.channel {
-        connection::Channel::Quic(channel) => Ok(channel.connection.clone()),
-        connection::Channel::Tcp(_) => Err(io::ErrorKind::Unsupported.into()),
-    }
-}
-
 /// An end of a connection, with its stream unless that is for HTTP/3 to open.
 pub struct Channel {
     connection: Connection,
@@ -221,6 +210,11 @@ impl Channel {
     fn new(connection: Connection, (send, receive): (SendStream, RecvStream)) -> Self {
         let streams = Streams { send: Mutex::new(send), receive: Mutex::new(receive) };
         Self { connection, streams: Some(streams) }
+    }
+
+    /// The connection that it is of.
+    pub(super) fn connection(&self) -> &Connection {
+        &self.connection
     }
 
     fn streams(&self) -> io::Result<&Streams> {

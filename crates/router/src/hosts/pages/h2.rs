@@ -1,10 +1,11 @@
 //! HTTP/2 (RFC 9113), by the crate h2.
 
-use super::secured::Shared;
-use super::{Asked, Visitor, asked_for, body_of, failed};
+use super::message::{PIECE, asked_for, body_of, failed, request};
+use super::tcp::Shared;
+use super::visitor::{Asked, Visitor};
+use crate::hosts::certificate::NAME;
 use crate::hosts::connection::{CLIENT, Connection, End};
 use crate::hosts::host::Host;
-use crate::hosts::quic::NAME;
 use bytes::Bytes;
 use h2::server::SendResponse;
 use h2::{RecvStream, SendStream, client, server};
@@ -20,8 +21,6 @@ use tokio::task::spawn_local;
 
 /// Bytes that a browser lets a server send ahead, on a stream and on all.
 const WINDOWS: [u32; 2] = [6 << 20, 15 << 20];
-/// Bytes that a stream hands down at once: four frames.
-const PIECE: u64 = 1 << 16;
 
 /// Opens a connection, and sends requests and reads their responses as often as asked.
 pub(super) async fn fetch(
@@ -59,8 +58,7 @@ async fn visit(
     let sending = async {
         while let Some(Asked { slot, exchange }) = asked.recv().await {
             let mut requests = requests.clone().ready().await.map_err(failed)?;
-            let uri = format!("https://{NAME}/{slot}");
-            let request = Request::post(uri).body(()).map_err(failed)?;
+            let request = request(slot)?;
             visitor.host.common.ledger.requested_of(&visitor.connection, slot, visitor.host.now());
             let (response, body) = requests.send_request(request, false).map_err(failed)?;
             let (visitor, end) = (Rc::clone(visitor), Arc::clone(end));

@@ -1,13 +1,13 @@
 //! HTTP/3 (RFC 9114), by the crate h3, over quinn.
 
-use super::{Asked, Visitor, asked_for, body_of, failed};
-use crate::hosts::connection::{CLIENT, Connection, End};
+use super::message::{PIECE, asked_for, body_of, failed, request};
+use super::visitor::{Asked, Visitor};
+use crate::hosts::connection::{CLIENT, Channel, Connection, End};
 use crate::hosts::host::Host;
-use crate::hosts::quic::{self, NAME};
 use bytes::{Buf, Bytes};
 use h3::server::RequestResolver;
 use h3::{client, server};
-use http::{Request, Response};
+use http::Response;
 use sojourn_base::Time;
 use std::future::poll_fn;
 use std::io;
@@ -15,9 +15,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::spawn_local;
-
-/// Bytes that a stream hands down at once.
-const PIECE: u64 = 1 << 16;
 
 /// Opens a connection, and sends requests and reads their responses as often as asked.
 pub(super) async fn fetch(
@@ -27,7 +24,7 @@ pub(super) async fn fetch(
     let Connection { group, key, .. } = *visitor.connection;
     let end = visitor.host.connect(group, key).await?;
     visitor.connection.state().ends[CLIENT] = Some(Arc::clone(&end));
-    let below = quic::connection_of(&end)?;
+    let below = connection_of(&end)?;
     let (mut driver, requests) = client::builder()
         .send_grease(false)
         .build::<_, _, Bytes>(h3_quinn::Connection::new(below.clone()))
@@ -37,8 +34,7 @@ pub(super) async fn fetch(
     let sending = async {
         while let Some(Asked { slot, exchange }) = asked.recv().await {
             let mut requests = requests.clone();
-            let uri = format!("https://{NAME}/{slot}");
-            let request = Request::post(uri).body(()).map_err(failed)?;
+            let request = request(slot)?;
             visitor.host.common.ledger.requested_of(&visitor.connection, slot, visitor.host.now());
             let mut stream = requests.send_request(request).await.map_err(failed)?;
             let (visitor, end) = (Rc::clone(visitor), Arc::clone(&end));
@@ -78,13 +74,21 @@ pub(super) async fn fetch(
     went
 }
 
+/// The connection that an end over QUIC is of.
+fn connection_of(end: &End) -> io::Result<quinn::Connection> {
+    match &end.channel {
+        Channel::Quic(channel) => Ok(channel.connection().clone()),
+        Channel::Tcp(_) => Err(io::ErrorKind::Unsupported.into()),
+    }
+}
+
 /// Answers requests until the client is done.
 pub(super) async fn serve(
     host: &Rc<Host>,
     connection: &Arc<Connection>,
     end: &Arc<End>,
 ) -> io::Result<()> {
-    let below = quic::connection_of(end)?;
+    let below = connection_of(end)?;
     let mut requests = server::builder()
         .send_grease(false)
         .build::<_, Bytes>(h3_quinn::Connection::new(below))

@@ -1,6 +1,7 @@
 //! From a scenario's QUIC settings to what quinn can be told, and what it cannot.
 
 use super::watched::Watching;
+use crate::hosts::certificate;
 use quinn::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
 use quinn::{AckFrequencyConfig, IdleTimeout, TransportConfig, VarInt};
 use sojourn_base::Time;
@@ -10,8 +11,6 @@ use sojourn_tcp::{Algorithm, Tuning};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Bytes below which no chain of certificates can be had.
-pub const LEAST_CERTIFICATE: usize = 400;
 /// Datagrams that quinn sends at once at least (`MIN_BURST_SIZE` of its pacer).
 const BURST: u32 = 10;
 /// What quinn acknowledges within if nobody asks for anything else (RFC 9000 section 18.2).
@@ -73,7 +72,7 @@ pub fn differences(p: &Params) -> Result<Vec<String>, String> {
     let follows = (Time::from_millis(1)..=ACK_DELAY).contains(&p.max_ack_delay);
     let delay = p.max_ack_delay.to_string();
     note(follows, "max_ack_delay", delay, "1ms at least, and 25ms or the round trip at most");
-    let long = p.certificate.0 >= LEAST_CERTIFICATE as u64;
+    let long = p.certificate.0 >= certificate::LEAST as u64;
     note(long, "certificate", p.certificate.to_string(), "400 bytes at least");
     Ok(lines)
 }

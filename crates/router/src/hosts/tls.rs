@@ -1,5 +1,5 @@
-//! What both ends agree on in the handshake: the certificate, and what a client keeps that has been
-//! there before.
+//! TLS of both ends, over QUIC and over TCP: the certificate that they agree on in the handshake,
+//! and what a client keeps that has been there before.
 
 use super::certificate::Certificate;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -11,12 +11,13 @@ use rustls::server::{ServerConfig, ServerSessionMemoryCache};
 use rustls::version::TLS13;
 use rustls::{CertificateError, DigitallySignedStruct, Error, NamedGroup, SignatureScheme};
 use std::sync::{Arc, Mutex, PoisonError};
+use tokio_rustls::{TlsAcceptor, TlsConnector};
 
 /// Tickets that the first visit gives: as many clients may shake hands at a time.
 pub(super) const FIRST_TICKETS: usize = 1024;
 
 /// The settings of both ends.
-pub(in crate::hosts) struct Ends {
+pub(super) struct Ends {
     pub client: ClientConfig,
     pub server: ServerConfig,
     /// The clients' tickets.
@@ -25,7 +26,7 @@ pub(in crate::hosts) struct Ends {
 
 /// Makes them, for a certificate of `length` bytes; with `early` a client with a ticket sends data
 /// in its first flight. Both speak a protocol of this name (RFC 7301), unless that is empty.
-pub(in crate::hosts) fn ends(length: usize, early: bool, speaks: &[u8]) -> Result<Ends, String> {
+pub(super) fn ends(length: usize, early: bool, speaks: &[u8]) -> Result<Ends, String> {
     let Certificate { chain, key } = Certificate::new(length)?;
     let provider = Arc::new(ring::default_provider());
     let failed = |error: Error| format!("TLS: {error}");
@@ -57,6 +58,26 @@ pub(in crate::hosts) fn ends(length: usize, early: bool, speaks: &[u8]) -> Resul
         server.max_early_data_size = u32::MAX;
     }
     Ok(Ends { client, server, tickets })
+}
+
+/// Bytes of a server's certificates over TCP, as of QUIC's by default.
+const CERTIFICATE: usize = 3000;
+
+/// TLS over TCP, for HTTP/2.
+pub(super) struct Tls {
+    pub connector: TlsConnector,
+    pub acceptor: TlsAcceptor,
+}
+
+impl Tls {
+    /// With a certificate made for the run.
+    ///
+    /// # Errors
+    /// One line on what could not be made.
+    pub(super) fn new() -> Result<Self, String> {
+        let Ends { client, server, .. } = ends(CERTIFICATE, false, b"h2")?;
+        Ok(Self { connector: Arc::new(client).into(), acceptor: Arc::new(server).into() })
+    }
 }
 
 /// A client that knows the server's certificate.
@@ -109,7 +130,7 @@ impl ServerCertVerifier for Known {
 /// The tickets that clients have from earlier visits. Each serves once (RFC 8446 section 8.1), and
 /// each visit gives another.
 #[derive(Default)]
-pub(in crate::hosts) struct Tickets(Mutex<Vec<Tls13ClientSessionValue>>);
+pub(super) struct Tickets(Mutex<Vec<Tls13ClientSessionValue>>);
 
 impl Tickets {
     /// How many there are.

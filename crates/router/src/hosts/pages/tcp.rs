@@ -1,34 +1,14 @@
-//! What HTTP/2 runs over: the kernel's TCP, bare or with TLS.
+//! What HTTP/2 runs over, bare or below TLS: the kernel's TCP.
 
 use crate::hosts::connection::{Channel, End};
-use crate::hosts::quic::tls;
+use crate::hosts::sys;
 use std::io;
+use std::os::fd::AsFd;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
-use tokio_rustls::{TlsAcceptor, TlsConnector};
-
-/// Bytes of a server's certificates, as of QUIC's (see `certificate` there).
-const CERTIFICATE: usize = 3000;
-
-/// TLS of both ends.
-pub(in crate::hosts) struct Tls {
-    pub(super) connector: TlsConnector,
-    pub(super) acceptor: TlsAcceptor,
-}
-
-impl Tls {
-    /// For HTTP/2.
-    ///
-    /// # Errors
-    /// One line on what could not be made.
-    pub(in crate::hosts) fn new() -> Result<Self, String> {
-        let tls::Ends { client, server, .. } = tls::ends(CERTIFICATE, false, b"h2")?;
-        Ok(Self { connector: Arc::new(client).into(), acceptor: Arc::new(server).into() })
-    }
-}
 
 /// A connection over TCP, which the books look at as well.
 pub(super) struct Shared(Arc<End>);
@@ -84,7 +64,6 @@ impl AsyncWrite for Shared {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        use std::os::fd::AsFd;
-        Poll::Ready(crate::hosts::sys::shut(self.stream()?.as_fd()))
+        Poll::Ready(sys::shut(self.stream()?.as_fd()))
     }
 }
