@@ -215,7 +215,7 @@ impl Law for Ared {
                 remedy,
             ));
         }
-        let mean = crate::fixed::mean_packet(params.hits.byte_mode.mean_packet, env)?;
+        let mean = crate::env::mean_packet(params.hits.byte_mode.mean_packet, env)?;
         let red = Red::new(&params.red_at(env.packets_per_second(mean)), env)?;
         let (min_th, span) = (red.constants.min_th, red.constants.max_th - red.constants.min_th);
         let part = |tenths: i64| min_th + (i128::from(span) * i128::from(tenths) / 10) as i64;

@@ -24,7 +24,8 @@
 //!
 //! Linux has no such discipline.
 
-use crate::fixed::{bounded, mean_packet};
+use crate::env::mean_packet;
+use crate::fixed::bounded;
 use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
 use crate::{EcnMarking, Env, Invalid, Standing};
 use sojourn_base::{NANOS_PER_BYTE, Stream, Time};

@@ -17,7 +17,7 @@ pub(crate) use filter::{Filter, check, name, twice};
 pub(crate) use scheduled::{Scheduled, Scheduler};
 pub(crate) use turns::Turns;
 
-use crate::{Config, Counters, Discipline, Env, Invalid, Packet, Qdisc, Sink, Verdict};
+use crate::{ClassInfo, Config, Counters, Discipline, Env, Invalid, Packet, Qdisc, Sink, Verdict};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -28,15 +28,6 @@ pub const MOST_CLASSES: usize = 64;
 
 /// How deep disciplines and classes may lie in each other.
 pub const DEEPEST: u32 = 8;
-
-/// A leaf, seen from outside: what the summary calls it, and what chooses it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClassInfo {
-    /// Its name; that of a class inside another begins with the outer one's and a slash.
-    pub name: String,
-    /// The labels it names, each with where it stands: `classes[0].classes[1].labels[0]`.
-    pub labels: Vec<(String, String)>,
-}
 
 /// A leaf as the parameters give it.
 pub(crate) struct Leaf<'a> {

@@ -44,7 +44,8 @@ mod params;
 pub use params::{Decision, Marking, Params, Scheduler};
 
 use crate::delay_pi::{DelayPi, Settings, coupling};
-use crate::fixed::{bounded, mean_packet};
+use crate::env::mean_packet;
+use crate::fixed::bounded;
 use crate::managed::packet_limit;
 use crate::ring::Ring;
 use crate::{

@@ -7,6 +7,7 @@
 //!
 //! A product of the two has 96 fraction bits and is formed in 128 bits.
 
+use crate::env::mean_packet;
 use crate::ring::MOST;
 use crate::{Env, Invalid, Standing};
 use alloc::format;
@@ -189,19 +190,6 @@ impl Measure {
     }
 }
 
-/// The mean packet a discipline reckons with: its own parameter or, without one, the link's.
-pub(crate) fn mean_packet(own: Option<u32>, env: &Env) -> Result<u32, Invalid> {
-    let mean = own.unwrap_or(env.mean_packet);
-    if !(40..=65_535).contains(&mean) {
-        return Err(Invalid::new(
-            "mean_packet",
-            mean,
-            "must be 40 to 65535 bytes, for example 500 or 1500",
-        ));
-    }
-    Ok(mean)
-}
-
 /// Nanoseconds that the link takes for a byte, Q.28.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ByteTime(u64);
@@ -364,9 +352,6 @@ mod tests {
         assert_eq!(of(false, false).scaled(half, 500), half);
         // A microsecond for each byte.
         assert_eq!(ByteTime::new(&env).end(Time(5), 300), Time(300_005));
-        let mean = |own| mean_packet(own, &env).ok();
-        assert_eq!([Some(40), Some(65_535), None].map(mean), [Some(40), Some(65_535), Some(1000)]);
-        assert_eq!([Some(39), Some(65_536)].map(mean), [None; 2]);
     }
 
     #[test]

@@ -56,7 +56,7 @@ pub fn integers(config: &Config, env: &Env) -> Result<Vec<Integer>, Invalid> {
         }
         Config::Red(p) => of_red(p, env)?,
         Config::Ared(p) => {
-            let mean = crate::fixed::mean_packet(p.hits.byte_mode.mean_packet, env)?;
+            let mean = crate::env::mean_packet(p.hits.byte_mode.mean_packet, env)?;
             of_red(&p.red_at(env.packets_per_second(mean)), env)?
         }
         Config::Rem(p) => {
@@ -74,7 +74,7 @@ pub fn integers(config: &Config, env: &Env) -> Result<Vec<Integer>, Invalid> {
 
 fn of_red(p: &red::Params, env: &Env) -> Result<Vec<Integer>, Invalid> {
     let wanted = p.weight(
-        env.packets_per_second(crate::fixed::mean_packet(p.hits.byte_mode.mean_packet, env)?),
+        env.packets_per_second(crate::env::mean_packet(p.hits.byte_mode.mean_packet, env)?),
     );
     let max_p = Probability::from_f64(p.max_p).raw() as i64;
     Ok(vec![
@@ -90,7 +90,7 @@ fn of_red(p: &red::Params, env: &Env) -> Result<Vec<Integer>, Invalid> {
 /// If a parameter is wrong.
 pub fn resolved(config: &Config, env: &Env) -> Result<Config, Invalid> {
     config.validate(env)?;
-    let per_second = |own| crate::fixed::mean_packet(own, env).map(|m| env.packets_per_second(m));
+    let per_second = |own| crate::env::mean_packet(own, env).map(|m| env.packets_per_second(m));
     let weight = |wq: Option<f64>, mean| {
         Ok(Some(red::Params { wq, ..red::Params::default() }.weight(per_second(mean)?)))
     };

@@ -25,7 +25,7 @@
 //! `dualpi2`.
 
 use crate::delay_pi::{DelayPi, Settings, coupling};
-use crate::fixed::mean_packet;
+use crate::env::mean_packet;
 use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
 use crate::{Ecn, EcnMarking, Env, Invalid, Probability, Stamped, Standing};
 use sojourn_base::{Stream, Time};

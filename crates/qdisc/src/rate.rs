@@ -24,7 +24,8 @@
 //!
 //! Linux has no such discipline.
 
-use crate::fixed::{QUEUE_BITS, bounded, mean_packet, packets_in};
+use crate::env::mean_packet;
+use crate::fixed::{QUEUE_BITS, bounded, packets_in};
 use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
 use crate::power::Decay;
 use crate::{ByteMode, EcnMarking, Env, Invalid, Measure, Periodic, Probability, Standing};

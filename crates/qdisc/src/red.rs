@@ -59,7 +59,8 @@ mod preset;
 pub use hits::Hits;
 pub use preset::Preset;
 
-use crate::fixed::{ByteTime, QUEUE_BITS, bounded, mean_packet};
+use crate::env::mean_packet;
+use crate::fixed::{ByteTime, QUEUE_BITS, bounded};
 use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
 use crate::power::Decay;
 use crate::spacing::{Spacing, hits_late};

@@ -28,7 +28,8 @@
 //!
 //! Linux has no such discipline.
 
-use crate::fixed::{QUEUE_BITS, bounded, mean_packet, packets_in};
+use crate::env::mean_packet;
+use crate::fixed::{QUEUE_BITS, bounded, packets_in};
 use crate::managed::{Common, LIMIT, Law, LawParams, Managed, Signal};
 use crate::power::{EXPONENT_BITS, EXPONENT_MOST, exp2_neg};
 use crate::ring::MOST;

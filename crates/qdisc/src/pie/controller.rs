@@ -3,7 +3,8 @@
 //! in [`crate::pie`].
 
 use super::{Control, Delay, sensible};
-use crate::fixed::{bounded, mean_packet};
+use crate::env::mean_packet;
+use crate::fixed::bounded;
 use crate::managed::Signal;
 use crate::{ByteMode, Env, Invalid, Measure, Periodic, Probability, Standing};
 use sojourn_base::{Stream, Time};
