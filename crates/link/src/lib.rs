@@ -8,6 +8,7 @@ mod device;
 mod docsis;
 mod dql;
 mod link;
+mod lognormal;
 mod meter;
 mod observed;
 mod paths;

@@ -1,33 +1,9 @@
 //! The rate of a link by radio: a level that is held, fading about it, and outages, as
 //! [`RadioRate`](sojourn_scenario::RadioRate) says, with its sources.
 
-use crate::rate::{MOST_RATE, normal};
-use sojourn_base::{Rate, Stream, Time};
+use crate::lognormal::{MOST_RATE, Process, rate_at};
+use sojourn_base::{Rate, Stream};
 use sojourn_scenario::RadioRate;
-
-/// A Gaussian process of the first order.
-#[derive(Clone, Debug)]
-struct Process {
-    /// Weights of the last value and of a new draw.
-    keep: f64,
-    draw: f64,
-    x: f64,
-}
-
-impl Process {
-    fn new(sigma: f64, step: Time, memory: Time, stream: &mut Stream) -> Self {
-        let keep = match memory {
-            Time::ZERO => 0.0,
-            memory => libm::exp(-(step.0 as f64) / memory.0 as f64),
-        };
-        let draw = sigma * libm::sqrt(1.0 - keep * keep);
-        Self { keep, draw, x: sigma * normal(stream) }
-    }
-
-    fn step(&mut self, stream: &mut Stream) {
-        self.x = self.keep * self.x + self.draw * normal(stream);
-    }
-}
 
 /// Where the rate is.
 #[derive(Clone, Debug)]
@@ -79,9 +55,7 @@ impl Radio {
             self.next_level += self.hold;
         }
         let rate = if self.served {
-            let rate = self.median * libm::exp(self.level.x + self.fading.x) + 0.5;
-            // A float too large for an integer becomes the largest.
-            (rate as u64).clamp(1, MOST_RATE)
+            rate_at(self.median, self.level.x + self.fading.x).clamp(1, MOST_RATE)
         } else {
             0
         };
@@ -92,7 +66,7 @@ impl Radio {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sojourn_base::Kind;
+    use sojourn_base::{Kind, Time};
     use sojourn_scenario::RadioModel;
 
     /// The rates of the first `n` steps about a mean of 100 Mb/s.

@@ -1,6 +1,7 @@
 //! A rate that changes in time: constant pieces, one after another, known as far ahead as anyone
 //! asks; and how long a packet takes to cross a wire of such a rate.
 
+use crate::lognormal::{MOST_RATE, Process, rate_at};
 use crate::radio::Radio;
 use sojourn_base::{Kind, NANOS_PER_BYTE, Rate, Stream, Time};
 use sojourn_scenario::{Lognormal, Markov, RateSchedule};
@@ -35,15 +36,12 @@ enum Source {
     Radio { radio: Box<Radio>, stream: Stream },
 }
 
-/// A Gaussian process of the first order.
+/// A rate whose logarithm is a Gaussian process.
 #[derive(Clone, Debug)]
 struct LogProcess {
     params: Lognormal,
     median: f64,
-    /// Weights of the last value and of a new draw.
-    keep: f64,
-    draw: f64,
-    x: f64,
+    log: Process,
 }
 
 impl Pieces {
@@ -55,14 +53,9 @@ impl Pieces {
                 Source::Listed { pieces: pieces.clone(), next: 0, base: 0, repeats: *repeats }
             }
             RateSchedule::Lognormal(params) => {
-                let keep = match params.memory {
-                    Time::ZERO => 0.0,
-                    memory => libm::exp(-(params.every.0 as f64) / memory.0 as f64),
-                };
-                let draw = params.sigma * libm::sqrt(1.0 - keep * keep);
-                let x = params.sigma * normal(&mut stream);
-                let params = params.clone();
-                let process = LogProcess { params, median: rate.as_f64(), keep, draw, x };
+                let &Lognormal { sigma, every, memory, .. } = params;
+                let log = Process::new(sigma, every, memory, &mut stream);
+                let process = LogProcess { params: params.clone(), median: rate.as_f64(), log };
                 Source::Lognormal { process: Box::new(process), stream }
             }
             RateSchedule::Markov(process) => {
@@ -102,13 +95,12 @@ impl Pieces {
                 (self.rate, self.end) = (rate.0, base.saturating_add(end.0));
             }
             Source::Lognormal { process, stream } => {
-                let LogProcess { params, median, keep, draw, x } = &mut **process;
+                let LogProcess { params, median, log } = &mut **process;
                 if begins > 0 {
-                    *x = *keep * *x + *draw * normal(stream);
+                    log.step(stream);
                 }
                 let max = params.max.map_or(MOST_RATE, |max| max.0);
-                // A float too large for an integer becomes the largest.
-                self.rate = ((*median * libm::exp(*x) + 0.5) as u64).clamp(params.min.0, max);
+                self.rate = rate_at(*median, log.x).clamp(params.min.0, max);
                 self.end = begins.saturating_add(params.every.0);
             }
             Source::Markov { process, at, stream } => {
@@ -236,15 +228,6 @@ impl Varying {
     pub(crate) fn offered(&self) -> u128 {
         self.offered
     }
-}
-
-/// 10 Tbit/s, more than any link may have.
-pub(crate) const MOST_RATE: u64 = 10_000_000_000_000;
-
-/// A draw from the standard normal distribution (Box and Muller, 1958; one of the two).
-pub(crate) fn normal(stream: &mut Stream) -> f64 {
-    let radius = libm::sqrt(-2.0 * libm::log(stream.uniform()));
-    radius * libm::cos(core::f64::consts::TAU * stream.uniform())
 }
 
 #[cfg(test)]
