@@ -13,8 +13,8 @@ mod build;
 mod fused;
 mod measured;
 
-use self::access::Access;
 pub use self::fused::Fate;
+use crate::access::Access;
 use crate::autorate::Autorate;
 use crate::classes::Classes;
 use crate::device::Device;

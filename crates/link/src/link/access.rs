@@ -1,51 +1,14 @@
-//! Links that do not send when they like: the upstream of a cable modem, which waits for grants,
-//! and Wi-Fi, which contends for its medium.
+//! What a link does that does not send when it likes: the upstream of a cable modem waits for
+//! grants, Wi-Fi contends for its medium.
 
 use super::{Dropped, Link, Queue, Sent, Wake};
-use crate::docsis::Docsis;
+use crate::access::Access;
 use crate::waiting::Waiting;
 use sojourn_base::Time;
 use sojourn_qdisc::Discipline;
-use sojourn_scenario::{DeviceQueue, Network, NetworkLink};
 
 /// A packet that no wire pads.
 const FULL: u32 = 1500;
-
-/// When a link may send.
-#[derive(Clone)]
-pub(super) enum Access<S> {
-    /// When it has been granted.
-    Modem(Docsis<S>),
-    /// When it has won the medium.
-    Air(Air),
-}
-
-/// A link's side of a shared medium.
-#[derive(Clone)]
-pub(super) struct Air {
-    medium: u32,
-    /// Whether there is no room for another aggregate, so that packets that come need not be told
-    /// of.
-    full: bool,
-    /// When the medium was told last.
-    told: Time,
-}
-
-impl Air {
-    pub(super) fn new(medium: u32) -> Self {
-        Self { medium, full: false, told: Time::MAX }
-    }
-}
-
-/// The queue below the discipline: the device's, or the aggregates of Wi-Fi.
-pub(super) fn device(network: &Network, link: &NetworkLink) -> Option<DeviceQueue> {
-    let aggregates = |medium: u32| {
-        let params = &network.media[medium as usize];
-        let packets = params.hardware * params.aggregate_packets;
-        DeviceQueue { packets, bytes: u64::MAX, bql: None }
-    };
-    link.device.or_else(|| link.wifi.map(aggregates))
-}
 
 impl<S: Waiting> Link<S> {
     /// What [`serve`](Self::serve) is for such links.

@@ -1,7 +1,7 @@
 //! From a link of a network to one that runs.
 
-use super::access::{Access, Air, device};
 use super::{Link, Queue};
+use crate::access::{Access, Air};
 use crate::autorate::Autorate;
 use crate::classes::Classes;
 use crate::device::Device;
@@ -13,7 +13,7 @@ use crate::waiting::Waiting;
 use crate::wire::Wire;
 use sojourn_base::{Kind, Stream, Time};
 use sojourn_qdisc::{AtEnqueue, Config, Count, Env, Invalid, Qdisc};
-use sojourn_scenario::Network;
+use sojourn_scenario::{DeviceQueue, Network, NetworkLink};
 
 /// What a link is made of beside its discipline.
 struct Parts<S> {
@@ -114,4 +114,14 @@ impl<S: Waiting> Link<S> {
             lost_at_start: Count::default(),
         })
     }
+}
+
+/// The queue below the discipline: the device's, or the aggregates of Wi-Fi.
+fn device(network: &Network, link: &NetworkLink) -> Option<DeviceQueue> {
+    let aggregates = |medium: u32| {
+        let params = &network.media[medium as usize];
+        let packets = params.hardware * params.aggregate_packets;
+        DeviceQueue { packets, bytes: u64::MAX, bql: None }
+    };
+    link.device.or_else(|| link.wifi.map(aggregates))
 }
