@@ -3,7 +3,7 @@
 use sojourn_qdisc::Ecn;
 use sojourn_scenario::NetworkLink;
 
-use super::Error;
+use super::error::Error;
 use crate::QueueLaw;
 use crate::mgt::Queue;
 use crate::queues::{Env, Law};

@@ -9,7 +9,8 @@ use sojourn_base::Time;
 use sojourn_records::{FlowId, LinkId, Names, QueueRow, Recorder, TraceRow};
 use sojourn_scenario::Network;
 
-use super::{Error, Plan};
+use super::error::Error;
+use super::read::Plan;
 use crate::QueueLaw;
 use crate::mgt::{Layout, Mgt};
 use crate::queues::Ared;

@@ -6,14 +6,13 @@
 //! out. `docs/explanation/fluid.md` says what is modelled and what is not.
 
 mod classes;
+mod error;
 mod links;
 mod measure;
 mod read;
 #[cfg(test)]
 mod sampled;
 mod summary;
-
-use std::fmt;
 
 use sojourn_records::{Clock, Recorder, Summary};
 use sojourn_scenario::Network;
@@ -22,6 +21,8 @@ use crate::course::follow;
 use crate::integrate::{Settings, Solver};
 use crate::mgt::Mgt;
 use measure::Measure;
+
+pub use error::Error;
 pub use read::{Member, Plan, read};
 
 /// What a run has to do with whoever waits for it.
@@ -38,18 +39,6 @@ impl Default for Control<'_> {
         Self { look: &|_| false, clock: Clock::default() }
     }
 }
-
-/// Why a scenario cannot be run: one line that names the field.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error(pub String);
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Error {}
 
 /// Runs a network to its end, or until `control` ends it. Records go to `recorder`, which is the
 /// caller's to finish.

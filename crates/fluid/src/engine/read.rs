@@ -6,7 +6,8 @@ use sojourn_scenario::{Network, NetworkGroup, NetworkLink, NetworkProbes};
 use sojourn_traffic::Source;
 
 use super::classes::{Bundle, bundles};
-use super::{Error, links};
+use super::error::Error;
+use super::links;
 use crate::WindowLaw;
 use crate::mgt::{Class, Parameters};
 use crate::windows::KINDS;
