@@ -2,12 +2,11 @@
 //! Differential Equations I*, II.6): both ends, both slopes there, and one sum more.
 
 use super::super::history::{COEFFICIENTS, Polynomial, horner};
-use super::super::tableau::STAGES;
-use super::Stages;
-use super::chunk::{Chunk, WIDTH, weighted};
+use super::super::tableau::{Pair, STAGES};
+use super::chunk::{Block, Chunk, WIDTH, weighted};
 
 /// Where between its ends a step is looked at.
-pub(super) const QUARTERS: [f64; 3] = [0.25, 0.5, 0.75];
+const QUARTERS: [f64; 3] = [0.25, 0.5, 0.75];
 
 /// The extension between its ends.
 pub(super) struct Inside {
@@ -22,14 +21,19 @@ impl Inside {
         let row = || vec![[0.0; WIDTH]; chunks];
         Self { middles: std::array::from_fn(|_| row()), reach: row() }
     }
-}
 
-impl Stages {
-    /// The polynomials of the states over the step.
-    pub(crate) fn extend(&mut self, step: f64, dense: &mut [Polynomial]) {
-        let ends = self.blocks.iter().zip(&self.end);
+    /// The polynomials of the states over a step by `pair` whose stages are `blocks`, and `ends`
+    /// the states at its end.
+    pub(super) fn extend(
+        &mut self,
+        step: f64,
+        pair: &Pair,
+        (blocks, ends): (&[Block], &[Chunk]),
+        dense: &mut [Polynomial],
+    ) {
+        let ends = blocks.iter().zip(ends);
         for (number, (dense, (block, end))) in dense.chunks_mut(WIDTH).zip(ends).enumerate() {
-            let sum = weighted(&self.pair.highest, &block.slopes);
+            let sum = weighted(&pair.highest, &block.slopes);
             let mut parts = [[0.0; WIDTH]; COEFFICIENTS];
             let mut reach = [0.0; WIDTH];
             for i in 0..WIDTH {
@@ -46,8 +50,8 @@ impl Stages {
                 reach[i] = parts[1][i].abs() + parts[2][i].abs();
                 reach[i] += parts[3][i].abs() + parts[4][i].abs();
             }
-            self.inside.reach[number] = reach;
-            for (middle, theta) in self.inside.middles.iter_mut().zip(QUARTERS) {
+            self.reach[number] = reach;
+            for (middle, theta) in self.middles.iter_mut().zip(QUARTERS) {
                 let mut y = parts[COEFFICIENTS - 1];
                 for part in parts[..COEFFICIENTS - 1].iter().rev() {
                     for i in 0..WIDTH {
@@ -63,22 +67,23 @@ impl Stages {
     }
 
     /// The polynomials have become others: computes the states between their ends again.
-    pub(crate) fn reread(&mut self, dense: &[Polynomial]) {
-        for (middle, theta) in self.inside.middles.iter_mut().zip(QUARTERS) {
+    pub(super) fn reread(&mut self, dense: &[Polynomial]) {
+        for (middle, theta) in self.middles.iter_mut().zip(QUARTERS) {
             for (y, row) in middle.as_flattened_mut().iter_mut().zip(dense) {
                 *y = horner(row, theta);
             }
         }
     }
 
-    /// The states after 1 to 3 quarters of the step.
-    pub(crate) fn middle(&self, quarters: usize) -> &[f64] {
-        &self.inside.middles[quarters - 1].as_flattened()[..self.states]
+    /// The states after 1 to 3 quarters of the step, and what fills the last chunk up.
+    pub(super) fn middle(&self, quarters: usize) -> &[f64] {
+        self.middles[quarters - 1].as_flattened()
     }
 
-    /// How far from their beginning the states can be anywhere in the step.
-    pub(crate) fn reach(&self) -> &[f64] {
-        &self.inside.reach.as_flattened()[..self.states]
+    /// How far from their beginning the states can be anywhere in the step, and what fills the last
+    /// chunk up.
+    pub(super) fn reach(&self) -> &[f64] {
+        self.reach.as_flattened()
     }
 }
 
@@ -99,28 +104,28 @@ mod tests {
         };
         let step = 0.37;
         for pair in [&EXACT, &STEADY] {
-            let mut stages = Stages::new(&[1.0; 10]);
-            stages.pair = pair;
+            let mut blocks = vec![Block::new([1.0; WIDTH]); 2];
             for (i, c) in exact.iter().enumerate() {
-                let block = &mut stages.blocks[i / WIDTH];
+                let block = &mut blocks[i / WIDTH];
                 block.begin[i % WIDTH] = c[0];
                 for (stage, node) in pair.nodes.iter().enumerate() {
                     block.slopes[stage][i % WIDTH] = slope(c, *node) / step;
                 }
-                stages.slope.as_flattened_mut()[i] = slope(c, 1.0) / step;
             }
-            stages.combine::<6>(step);
+            let by: [f64; STAGES - 1] = std::array::from_fn(|m| step * pair.stages[STAGES - 1][m]);
+            let ends: Vec<Chunk> = blocks.iter().map(|block| block.by(&by)).collect();
+            let mut inside = Inside::new(2);
             let mut dense = [[0.0; COEFFICIENTS]; 10];
-            stages.extend(step, &mut dense);
+            inside.extend(step, pair, (&blocks, &ends), &mut dense);
             for (i, (row, c)) in dense.iter().zip(&exact).enumerate() {
                 for theta in [0.0, 0.25, 0.5, 0.75, 0.9, 1.0] {
                     let y = horner(row, theta);
                     assert!((y - horner(c, theta)).abs() < 1e-13, "{theta}");
-                    assert!((y - row[0]).abs() <= stages.reach()[i]);
+                    assert!((y - row[0]).abs() <= inside.reach()[i]);
                 }
                 for quarters in 1..4 {
                     let y = horner(row, 0.25 * quarters as f64);
-                    assert_eq!(stages.middle(quarters)[i], y);
+                    assert_eq!(inside.middle(quarters)[i], y);
                 }
             }
         }

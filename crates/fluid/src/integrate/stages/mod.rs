@@ -3,6 +3,7 @@
 mod chunk;
 mod extension;
 
+use super::history::Polynomial;
 use super::past::Past;
 use super::system::System;
 use super::tableau::{EXACT, Pair, STAGES};
@@ -193,5 +194,25 @@ impl Stages {
             }
         }
         step * step * total(sum)
+    }
+
+    /// The polynomials of the states over the step.
+    pub(super) fn extend(&mut self, step: f64, dense: &mut [Polynomial]) {
+        self.inside.extend(step, self.pair, (&self.blocks, &self.end), dense);
+    }
+
+    /// The polynomials have become others: computes the states between their ends again.
+    pub(super) fn reread(&mut self, dense: &[Polynomial]) {
+        self.inside.reread(dense);
+    }
+
+    /// The states after 1 to 3 quarters of the step.
+    pub(super) fn middle(&self, quarters: usize) -> &[f64] {
+        &self.inside.middle(quarters)[..self.states]
+    }
+
+    /// How far from their beginning the states can be anywhere in the step.
+    pub(super) fn reach(&self) -> &[f64] {
+        &self.inside.reach()[..self.states]
     }
 }
