@@ -1,7 +1,9 @@
 //! The integrator of delay differential equations.
 
 mod breaks;
+mod control;
 mod history;
+mod overlap;
 mod past;
 mod settings;
 mod solver;

@@ -3,22 +3,12 @@
 
 use super::super::breaks::Breaks;
 use super::super::system::System;
-use super::Solver;
+use super::{Event, Solver};
 
 /// A guard may fall this far below zero before it counts: what rounding does, and hysteresis.
 pub(super) const SLACK: f64 = 1e-9;
 /// A bend in this first part of a step is not worth a step of its own.
 const NEAR: f64 = 0.02;
-
-/// What ends a step before its time.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Event {
-    Guard(usize),
-    /// A lag is at a break that steps end at.
-    Lag(usize),
-    /// A lag is at a bend that was too much for the step.
-    Bend(usize),
-}
 
 impl<S: System> Solver<S> {
     /// How far above its limit what `event` watches is at θ.

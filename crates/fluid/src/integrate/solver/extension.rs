@@ -2,10 +2,7 @@
 
 use super::super::history::{Polynomial, horner, through};
 use super::super::system::System;
-use super::{Solver, near};
-
-/// Where in a step signals are sampled.
-pub(super) const NODES: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
+use super::{NODES, Solver, near};
 
 impl<S: System> Solver<S> {
     /// The continuous extension of the step that was tried.

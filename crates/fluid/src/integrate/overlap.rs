@@ -1,24 +1,7 @@
-//! Steps that are longer than the shortest lag, and so look at themselves.
-//!
-//! What such a step looks up of itself is first taken from the last step's polynomials, which go
-//! on; afterwards the slope at its end is computed again by its own. If that changes more than the
-//! tolerance allows, the stages are swept again by what the sweep before left, and if it does not
-//! help, the step is taken again, no longer than the shortest lag (Bellen and Zennaro, *Numerical
-//! Methods for Delay Differential Equations*, Oxford 2003, section 3.3 on overlapping). While a lag
-//! has a break before it no step is longer than that.
+//! Whether steps may be longer than the shortest lag, and so look at themselves.
 
-use super::super::past::{Past, Trial};
-use super::super::settings::Failure;
-use super::super::system::System;
-use super::super::tableau::{EXACT, Pair, STEADY};
-use super::Solver;
+use super::tableau::{EXACT, Pair, STEADY};
 
-/// What a step looks up of itself may move its end by this part of the tolerance.
-const AGREED: f64 = 0.3;
-/// Sweeps over the stages of a step until it agrees with itself, if its length is given.
-const MOST_SWEEPS: u32 = 20;
-/// Sweeps that are cheaper than shorter steps.
-const SWEEPS: u32 = 2;
 /// A step that is longer than the shortest lag is at most this much over the rate at which small
 /// differences die. The steady pair is stable up to 5.7, but what a step looks up of itself is
 /// extrapolated; with more, rounding would grow until the control of the error sees it, and what
@@ -69,35 +52,15 @@ impl Overlap {
         self.waits = self.waits.saturating_sub(1);
     }
 
+    /// A step agreed with itself: the next one that does not is a first one again.
+    pub(super) fn agreed(&mut self) {
+        self.pause = PAUSE.0;
+    }
+
     /// A step did not agree with itself: the next ones do not try.
     pub(super) fn failed(&mut self) {
         self.waits = self.pause;
         self.pause = (2 * self.pause).min(PAUSE.1);
-    }
-}
-
-impl<S: System> Solver<S> {
-    /// Sweeps over a step that looked at itself until it agrees with itself; its error then, or
-    /// None if it does not.
-    pub(super) fn agree(&mut self, step: f64) -> Result<Option<f64>, Failure> {
-        let most = if self.settings.fixed.is_some() { MOST_SWEEPS } else { SWEEPS };
-        let mut sweeps = 1;
-        loop {
-            self.extend(step);
-            self.sample(step, true);
-            let trial = Trial { row: &self.row, start: self.time, length: step };
-            let past = Past::new(&self.history, &self.cursors, &self.caps, Some(trial));
-            let sum = self.stages.again(&self.system, (self.time, step), &past);
-            self.work.evaluations += 1;
-            if self.relative(sum) <= AGREED {
-                self.overlap.pause = PAUSE.0;
-                return self.error(step).map(Some);
-            }
-            if sweeps == most || self.sweep(step, true).is_none() {
-                return Ok(None);
-            }
-            sweeps += 1;
-        }
     }
 }
 

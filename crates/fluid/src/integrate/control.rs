@@ -1,6 +1,6 @@
 //! How long the next step is.
 
-use super::super::settings::Settings;
+use super::settings::Settings;
 
 /// Logarithm of the least error that the next step's length is told of: 1e-4.
 const LEAST_ERROR: f64 = -4.0 * std::f64::consts::LN_10;
