@@ -13,7 +13,6 @@
 use serde::Deserialize;
 
 use crate::integrate::{Past, System};
-use crate::mgt::window_slope;
 use crate::{Invalid, Price, WindowLaw};
 
 /// A class of like flows.
@@ -215,7 +214,7 @@ impl System for Kelly {
             let then = past.at(index, time - class.rtt);
             let rate = then.get(index) / class.rtt;
             let hits = rate * then.get(loss_at);
-            slope[index] = window_slope(&class.law, false, state[index], class.rtt, rate, hits);
+            slope[index] = class.law.slope(false, state[index], class.rtt, rate, hits);
         }
         if self.parameters.averages() {
             let average = self.parameters.classes.len();

@@ -3,7 +3,7 @@
 
 use sojourn_tcp::congestion::aimd::Settings;
 
-use super::{Acks, Law};
+use super::law::{Acks, Law};
 use crate::scalar::Scalar;
 
 /// AIMD.
@@ -16,9 +16,9 @@ pub struct Aimd {
 }
 
 impl Aimd {
-    pub(super) fn of(settings: &Settings, acks: Acks) -> super::WindowLaw {
+    pub(super) fn of(settings: &Settings, acks: Acks) -> Self {
         let share = if acks.halved { 0.5 } else { 1.0 };
-        Self { a: settings.a * share, b: settings.b }.into()
+        Self { a: settings.a * share, b: settings.b }
     }
 }
 

@@ -7,7 +7,7 @@
 
 use sojourn_tcp::congestion::highspeed::Settings;
 
-use super::{Acks, Law};
+use super::law::{Acks, Law};
 use crate::scalar::Scalar;
 
 /// HighSpeed TCP.
@@ -26,7 +26,7 @@ pub struct HighSpeed {
 }
 
 impl HighSpeed {
-    pub(super) fn of(settings: &Settings, acks: Acks) -> Option<super::WindowLaw> {
+    pub(super) fn of(settings: &Settings, acks: Acks) -> Option<Self> {
         let law = Self {
             low_window: f64::from(settings.low_window),
             low_p: settings.low_p,
@@ -34,7 +34,7 @@ impl HighSpeed {
             high_p: settings.high_p,
             high_decrease: settings.high_decrease,
         };
-        (!acks.halved).then(|| law.into())
+        (!acks.halved).then_some(law)
     }
 
     /// How far a window is from `low_window` to `high_window`, on a logarithmic scale.
@@ -84,11 +84,7 @@ mod tests {
 
     #[test]
     fn increase_and_decrease_are_those_of_the_rfcs_table() {
-        let super::super::WindowLaw::HighSpeed(law) =
-            HighSpeed::of(&Settings::default(), Acks::default()).unwrap()
-        else {
-            unreachable!()
-        };
+        let law = HighSpeed::of(&Settings::default(), Acks::default()).unwrap();
         // RFC 3649 appendix B: cwnd, a(w), b(w).
         for (w, a, b) in
             [(38.0, 1.0, 0.5), (1058.0, 8.0, 0.33), (10661.0, 30.0, 0.21), (84035.0, 71.0, 0.10)]
@@ -100,11 +96,7 @@ mod tests {
 
     #[test]
     fn it_is_reno_up_to_its_window_and_the_formula_above() {
-        let super::super::WindowLaw::HighSpeed(law) =
-            HighSpeed::of(&Settings::default(), Acks::default()).unwrap()
-        else {
-            unreachable!()
-        };
+        let law = HighSpeed::of(&Settings::default(), Acks::default()).unwrap();
         for w in [1.0, 20.0, 38.0] {
             assert_eq!((law.increase(w), law.decrease(w), law.cut(w)), (1.0, 0.5, 0.5 * w));
         }

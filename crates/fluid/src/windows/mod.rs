@@ -5,54 +5,23 @@
 
 mod aimd;
 mod highspeed;
+mod law;
 mod reno;
 mod scalable;
 
+use law::Law;
 use serde::Deserialize;
 use sojourn_tcp::Algorithm;
+use sojourn_tcp::congestion::reno::Settings;
 
 pub use aimd::Aimd;
 pub use highspeed::HighSpeed;
+pub use law::Acks;
 pub use reno::Reno;
 pub use scalable::Scalable;
 
 use crate::Invalid;
 use crate::scalar::{Dual, Scalar, derivative};
-
-/// A congestion control as a law of the mean window.
-///
-/// Reno and AIMD grow by a fixed amount for each round trip, so that their growth is a/R with the
-/// round trip of now (Misra, Gong and Towsley, SIGCOMM 2000, equation 3). Scalable and HighSpeed
-/// are defined by acknowledgement: their growth is clocked by what was sent a round trip ago.
-trait Law: Copy {
-    /// Packets per second that a window `w` grows by without loss, the round trip now being
-    /// `round_trip` and packets having been sent at `rate` a round trip ago.
-    fn growth<S: Scalar>(&self, w: S, round_trip: S, rate: S) -> S;
-
-    /// Packets that a loss takes from a window `w`.
-    fn cut<S: Scalar>(&self, w: S) -> S;
-
-    /// Whether growth looks at the rate of a round trip ago.
-    fn clocked(&self) -> bool {
-        false
-    }
-
-    /// The window at which growth and cuts are equal under loss `p`, where that has a closed form.
-    fn window(&self, _p: f64) -> Option<f64> {
-        None
-    }
-}
-
-/// How acknowledgements of a connection come.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Acks {
-    /// One for two segments.
-    pub delayed: bool,
-    /// Such a one counts once, as there is no byte counting.
-    pub halved: bool,
-    /// They report marks, not losses.
-    pub marked: bool,
-}
 
 /// One line makes a law's place in [`WindowLaw`].
 macro_rules! laws {
@@ -131,12 +100,20 @@ impl WindowLaw {
     /// The law of a congestion control; none if there is none for it, or not for its settings.
     pub fn of(algorithm: &Algorithm, acks: Acks) -> Option<Self> {
         match algorithm {
-            Algorithm::Reno(settings) => Some(Reno::of(settings, acks)),
-            Algorithm::Aimd(settings) => Some(Aimd::of(settings, acks)),
-            Algorithm::Scalable(settings) => Scalable::of(settings, acks),
-            Algorithm::Highspeed(settings) => HighSpeed::of(settings, acks),
+            Algorithm::Reno(settings) => Some(Self::of_reno(settings, acks)),
+            Algorithm::Aimd(settings) => Some(Aimd::of(settings, acks).into()),
+            Algorithm::Scalable(settings) => Scalable::of(settings, acks).map(Self::from),
+            Algorithm::Highspeed(settings) => HighSpeed::of(settings, acks).map(Self::from),
             _ => None,
         }
+    }
+
+    /// Where an acknowledgement of two segments counts once Reno grows half as fast; a mark may
+    /// leave more of the window (RFC 8511). Both make it an AIMD.
+    fn of_reno(settings: &Settings, acks: Acks) -> Self {
+        let a = if acks.halved { 0.5 } else { 1.0 };
+        let b = if acks.marked { 1.0 - settings.beta_ecn } else { 0.5 };
+        if (a, b) == (1.0, 0.5) { Reno.into() } else { Aimd { a, b }.into() }
     }
 
     /// The law of a sender that does this: its congestion control, and how its peer acknowledges;
@@ -147,8 +124,22 @@ impl WindowLaw {
         Self::of(&tcp.congestion, Acks { delayed: tcp.delayed_ack, halved, marked })
     }
 
+    /// dW/dt of a flow with window `w` and round trip `round_trip` that sent at `rate` a round trip
+    /// ago and loses `losses` packets per second of that (times the spread of its class);
+    /// `timeouts`: losses in small windows are timeouts.
+    pub fn slope<S: Scalar>(&self, timeouts: bool, w: S, round_trip: S, rate: S, losses: S) -> S {
+        let growth = self.growth(w, round_trip, rate);
+        if timeouts {
+            // Q(w): fewer than three duplicate acknowledgements come back.
+            let q = (S::of(3.0) / w.max(S::of(1e-9))).min(S::of(1.0));
+            growth - losses * ((-q + 1.0) * self.cut(w) + q * (w - 1.0))
+        } else {
+            growth - losses * self.cut(w)
+        }
+    }
+
     /// The window at which growth and cuts are equal under loss `p`; `timeouts` as in
-    /// [`crate::mgt::window_slope`]. Infinite without loss.
+    /// [`Self::slope`]. Infinite without loss.
     pub fn window(&self, p: f64, timeouts: bool) -> f64 {
         if p <= 0.0 {
             return f64::INFINITY;
@@ -156,7 +147,7 @@ impl WindowLaw {
         if let Some(window) = self.closed(p).filter(|_| !timeouts) {
             return if window > 1e15 { f64::INFINITY } else { window };
         }
-        let surplus = |w: f64| crate::mgt::window_slope(self, timeouts, w, 1.0, w, w * p);
+        let surplus = |w: f64| self.slope(timeouts, w, 1.0, w, w * p);
         let mut high = 1.0;
         while surplus(high) > 0.0 {
             high *= 2.0;
@@ -290,7 +281,7 @@ mod tests {
         let scalable = |correction, acks| {
             let Algorithm::Scalable(mut settings) = named("scalable") else { panic!() };
             settings.delayed_ack_correction = correction;
-            let Some(WindowLaw::Scalable(law)) = Scalable::of(&settings, acks) else { panic!() };
+            let law = Scalable::of(&settings, acks).unwrap();
             (law.a, law.b)
         };
         let delayed = Acks { delayed: true, ..Acks::default() };

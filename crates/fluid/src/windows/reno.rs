@@ -1,23 +1,11 @@
-//! Reno, RFC 5681 section 3.1: one packet for each round trip; a loss halves the window. A mark may
-//! leave more of it (RFC 8511).
+//! Reno, RFC 5681 section 3.1: one packet for each round trip; a loss halves the window.
 
-use sojourn_tcp::congestion::reno::Settings;
-
-use super::{Acks, Aimd, Law};
+use super::law::Law;
 use crate::scalar::Scalar;
 
 /// Reno.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Reno;
-
-impl Reno {
-    /// Where an acknowledgement of two segments counts once it grows half as fast.
-    pub(super) fn of(settings: &Settings, acks: Acks) -> super::WindowLaw {
-        let a = if acks.halved { 0.5 } else { 1.0 };
-        let b = if acks.marked { 1.0 - settings.beta_ecn } else { 0.5 };
-        if (a, b) == (1.0, 0.5) { Self.into() } else { Aimd { a, b }.into() }
-    }
-}
 
 impl Law for Reno {
     #[inline]

@@ -10,7 +10,7 @@
 
 use sojourn_tcp::congestion::scalable::Settings;
 
-use super::{Acks, Law};
+use super::law::{Acks, Law};
 use crate::scalar::Scalar;
 
 /// Scalable TCP.
@@ -27,19 +27,18 @@ pub struct Scalable {
 }
 
 impl Scalable {
-    pub(super) fn of(settings: &Settings, acks: Acks) -> Option<super::WindowLaw> {
+    pub(super) fn of(settings: &Settings, acks: Acks) -> Option<Self> {
         // The equations know no gain that follows the round trip.
         if settings.reference_rtt.is_some() {
             return None;
         }
         let halved = acks.delayed && !settings.delayed_ack_correction;
-        let law = Self {
+        Some(Self {
             a: if halved { 0.5 * settings.a } else { settings.a },
             b: settings.b,
             lwnd: f64::from(settings.traditional_up_to()),
             at_least_reno: settings.at_least_reno == Some(true),
-        };
-        Some(law.into())
+        })
     }
 }
 

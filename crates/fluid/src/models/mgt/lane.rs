@@ -1,6 +1,6 @@
 //! A class of flows as the equations go through it.
 
-use super::{Class, Layout, Queue, window_slope};
+use super::{Class, Layout, Queue};
 use crate::WindowLaw;
 use crate::scalar::Scalar;
 
@@ -114,7 +114,7 @@ impl Lane {
     #[inline]
     pub(super) fn slope<S: Scalar>(&self, w: S, round_trip: S, rate: S, hits: S) -> S {
         let Class { law, timeouts, spread, max_window, .. } = &self.class;
-        let change = window_slope(law, *timeouts, w, round_trip, rate, hits * *spread);
+        let change = law.slope(*timeouts, w, round_trip, rate, hits * *spread);
         if w.value() <= self.tapers {
             return change;
         }

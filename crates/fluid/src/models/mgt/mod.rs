@@ -48,7 +48,6 @@ use serde::Deserialize;
 use text::QueueText;
 
 use crate::queues::Law;
-use crate::scalar::Scalar;
 use crate::{Invalid, QueueLaw, WindowLaw};
 
 /// A class of like flows.
@@ -241,25 +240,5 @@ impl Parameters {
             checked.map_err(|error| error.of(format_args!("classes[{number}]")))?;
         }
         Ok(())
-    }
-}
-
-/// dW/dt of a flow with window `w` and round trip `round_trip` that sent at `rate` a round trip ago
-/// and loses `losses` packets per second of that (times the spread of its class).
-pub fn window_slope<S: Scalar>(
-    law: &WindowLaw,
-    timeouts: bool,
-    w: S,
-    round_trip: S,
-    rate: S,
-    losses: S,
-) -> S {
-    let growth = law.growth(w, round_trip, rate);
-    if timeouts {
-        // Q(w): fewer than three duplicate acknowledgements come back.
-        let q = (S::of(3.0) / w.max(S::of(1e-9))).min(S::of(1.0));
-        growth - losses * ((-q + 1.0) * law.cut(w) + q * (w - 1.0))
-    } else {
-        growth - losses * law.cut(w)
     }
 }
