@@ -5,11 +5,11 @@ mod points;
 mod sampled;
 
 use super::*;
-use crate::Price;
 use crate::integrate::{Settings, Solver};
 use crate::linear::{Form, linearise, operating_point};
 use crate::queues::{Ared, DelayPi, Droptail, Pi, Pi2, Pie, Proportional, Rate, Red, Rem};
 use crate::windows::Scalable;
+use crate::{Price, QueueLaw};
 
 fn red(max_p: f64) -> QueueLaw {
     let (min_th, max_th, wq) = (150.0, 200.0, 1e-4);

@@ -1,10 +1,10 @@
 //! The equations at one moment, term by term.
 
 use super::super::*;
-use crate::Price;
 use crate::integrate::{Settings, Solver, System};
 use crate::queues::{Droptail, Pi, Proportional, Rate, Red};
 use crate::windows::{Aimd, Reno, Scalable};
+use crate::{Price, QueueLaw};
 
 fn near(got: f64, want: f64) {
     assert!((got - want).abs() <= 1e-11 * want.abs().max(1.0), "{got} {want}");

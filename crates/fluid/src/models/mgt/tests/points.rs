@@ -1,9 +1,9 @@
 //! Where the model stands still, by the equations that hold there.
 
 use super::super::*;
-use crate::Price;
 use crate::integrate::{Settings, Solver};
-use crate::queues::{Ared, DelayPi, Droptail, Pi, Pie, Proportional, Rate, Red, Rem};
+use crate::queues::{Ared, DelayPi, Droptail, Law, Pi, Pie, Proportional, Rate, Red, Rem};
+use crate::{Price, QueueLaw};
 
 fn near(got: f64, want: f64) {
     assert!((got - want).abs() <= 1e-8 * want.abs().max(1e-3), "{got} {want}");
