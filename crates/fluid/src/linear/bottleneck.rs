@@ -3,10 +3,12 @@
 use serde::{Deserialize, Serialize};
 use sojourn_qdisc::Config;
 
+use super::linearise::{linearise, operating_point};
+use super::matrix::{Matrix, Vector};
 use super::polynomial::{Pair, Polynomial, characteristic};
 use super::rest::{Flows, Rest, RoundTrip};
-use super::{DelaySystem, Delayed, Form, Matrix, SIZE, Vector, linearise, operating_point};
-use crate::mgt::{Class, Opened, Parameters, Queue};
+use super::system::{DelaySystem, Delayed, SIZE};
+use crate::mgt::{Class, Form, Opened, Parameters, Queue};
 use crate::queues::{Droptail, Env, Law, Made, Rate};
 use crate::{Price, QueueLaw, WindowLaw};
 

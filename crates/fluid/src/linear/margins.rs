@@ -1,8 +1,9 @@
 //! The phase margin of a loop M(s)/D(s) e^(−sτ), τ exact, whose own poles are not in the right
 //! half.
 
+use super::matrix::Vector;
 use super::polynomial::{Polynomial, at, log_square, square};
-use super::{SIZE, Vector};
+use super::system::SIZE;
 use crate::root::between;
 
 /// Roots, or the bounds between which they are looked for: no more than a polynomial has

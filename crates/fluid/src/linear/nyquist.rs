@@ -9,7 +9,7 @@
 use serde::Serialize;
 use std::f64::consts::{PI, TAU};
 
-use super::Loop;
+use super::bottleneck::Loop;
 use super::margins::{crossovers, phase_margin};
 use super::polynomial::at;
 use crate::root::between;

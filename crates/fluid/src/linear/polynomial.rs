@@ -1,7 +1,8 @@
 //! Polynomials of a system whose delayed terms all act on one state: its characteristic equation is
 //! D(s) + M(s) e^(−sτ) = 0. Coefficients stand with the highest power first.
 
-use super::{Matrix, SIZE, Vector, filled};
+use super::matrix::{Matrix, Vector, filled};
+use super::system::SIZE;
 
 /// Coefficients.
 pub(super) type Polynomial = Vector<SIZE>;

@@ -4,7 +4,8 @@ use sojourn_qdisc::Ecn;
 use sojourn_scenario::{Network, NetworkGroup};
 use sojourn_traffic::Source;
 
-use super::{Bottleneck, Form};
+use super::bottleneck::{Bottleneck, largest};
+use crate::mgt::Form;
 use crate::queues::{Env, Law as _};
 use crate::windows::KINDS;
 use crate::{QueueLaw, WindowLaw};
@@ -71,7 +72,7 @@ impl Bottleneck {
             gain: 1.0,
             amplitude: None,
             mean_packet: link.mean_packet,
-            branch: super::bottleneck::largest(),
+            branch: largest(),
             window: 1.0,
             held: false,
             coefficients: false,

@@ -1,6 +1,7 @@
 //! Systems whose derivatives and points are known.
 
 use super::*;
+use crate::scalar::Scalar;
 
 /// Four states, of which the third stands still, one input and its output; lags of 0.5 s twice, of
 /// nothing, and of 0.7 s at which nothing happens.

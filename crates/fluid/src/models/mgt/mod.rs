@@ -43,6 +43,7 @@ mod tests;
 pub use class::Class;
 pub use equilibrium::Equilibrium;
 pub use layout::Layout;
+pub use opened::Form;
 pub(crate) use opened::Opened;
 pub use parameters::Parameters;
 pub use queue::Queue;

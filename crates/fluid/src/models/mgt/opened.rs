@@ -5,11 +5,26 @@
 //! opened where a packet meets a probability: it is the input there, and what the law would say is
 //! the output.
 
+use serde::Deserialize;
+
 use super::lane::Lane;
 use super::port::Port;
 use super::{Layout, Parameters};
-use crate::linear::{Form, Model};
+use crate::linear::Model;
 use crate::scalar::Scalar;
+
+/// Which growth of windows the linear model has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// All growth is clocked by acknowledgements: dW/dt = (I/W − D p) x, with p and the rate x of a
+    /// round trip ago. That is the plant of Hollot, Misra, Towsley and Gong (INFOCOM 2001, equation
+    /// 4), C²/2N e^(−sR)/((s + 2N/(R²C))(s + 1/R)) for Reno.
+    #[default]
+    Paper,
+    /// As the equations of the fluid engine have it.
+    Fluid,
+}
 
 /// The equations with their modes at an operating point.
 #[derive(Clone, Debug)]

@@ -1,6 +1,30 @@
-//! Linear equations.
+//! Small matrices and vectors, and linear equations.
 
-use super::{Matrix, Vector};
+use arrayvec::ArrayVec;
+
+/// At most N numbers. Systems are small and a map has a million of them: they live on the stack.
+pub type Vector<const N: usize> = ArrayVec<f64, N>;
+
+/// A matrix of at most N rows and columns, row by row.
+pub type Matrix<const N: usize> = ArrayVec<Vector<N>, N>;
+
+/// The matrix with these entries.
+pub(super) fn filled<const N: usize>(
+    rows: usize,
+    columns: usize,
+    entry: impl Fn(usize, usize) -> f64,
+) -> Matrix<N> {
+    (0..rows).map(|row| (0..columns).map(|column| entry(row, column)).collect()).collect()
+}
+
+/// Adds `what` to the part of a matrix that begins at a row and a column.
+pub(super) fn add<const N: usize>(to: &mut Matrix<N>, row: usize, column: usize, what: &Matrix<N>) {
+    for (to, what) in to[row..].iter_mut().zip(what) {
+        for (to, what) in to[column..].iter_mut().zip(what) {
+            *to += what;
+        }
+    }
+}
 
 /// The solution of `a` x = `b` by elimination with partial pivoting; none if `a` is singular.
 pub(super) fn solve<const N: usize>(mut a: Matrix<N>, mut b: Vector<N>) -> Option<Vector<N>> {
