@@ -5,7 +5,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use sojourn_base::Invalid;
 
-/// A class at the end of a branch, seen from outside: what the summary calls it, and what chooses it.
+/// A class at the end of a branch, seen from outside: what the summary calls it, and what chooses
+/// it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClassInfo {
     /// Its name; that of a class inside another begins with the outer one's and a slash.
