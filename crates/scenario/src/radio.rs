@@ -46,8 +46,7 @@ use serde::{Deserialize, Serialize};
 use sojourn_base::Time;
 
 use crate::error::{Fault, steps};
-use crate::limits::MAX_TIME;
-use crate::schedule::long_enough;
+use crate::limits::{MAX_TIME, long_enough};
 
 /// Whose measured rates they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

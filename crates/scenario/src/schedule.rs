@@ -9,7 +9,7 @@ use sojourn_base::{Rate, Tagged, Time};
 
 use crate::error::{Fault, Step, steps};
 use crate::files::read_text;
-use crate::limits::{MAX_RATE, MAX_TIME};
+use crate::limits::{MAX_RATE, MAX_TIME, long_enough};
 use crate::radio::{Radio, RadioRate};
 
 /// How a link's rate changes. Disciplines are told the link's `rate`, whatever the schedule says.
@@ -125,9 +125,6 @@ pub enum RateSchedule {
     Radio(RadioRate),
 }
 
-/// The shortest step of a random process.
-const SHORTEST: Time = Time::from_micros(10);
-
 impl Schedule {
     /// The form that engines take, for a link of the given rate. Without `base_dir` no file is
     /// read, and a trace is the link's rate.
@@ -166,14 +163,6 @@ fn at_most(field: Vec<Step>, rate: Rate) -> Result<(), Fault> {
     if rate > MAX_RATE {
         let message = format!("\"{rate}\" must be at most \"{}\"", MAX_RATE);
         return Err(Fault::new(field, message));
-    }
-    Ok(())
-}
-
-pub(crate) fn long_enough(field: &str, time: Time) -> Result<(), Fault> {
-    if !(SHORTEST..=MAX_TIME).contains(&time) {
-        let message = format!("\"{time}\" must be from \"{SHORTEST}\" to \"{MAX_TIME}\"");
-        return Err(Fault::new(steps![field], message));
     }
     Ok(())
 }
