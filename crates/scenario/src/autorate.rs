@@ -5,10 +5,7 @@ use serde::{Deserialize, Serialize};
 use sojourn_base::{Rate, Time};
 
 use crate::error::{Fault, steps};
-use crate::groups::NetworkGroup;
 use crate::limits::MAX_RATE;
-use crate::nearest::suggestion;
-use crate::routes::Placed;
 
 /// The control loop of cake-autorate: a shaper whose rate follows the delay of pings and its load.
 /// The link's `rate` is where it begins and to what it returns.
@@ -71,67 +68,47 @@ pub struct RateControl {
     pub bloated: Time,
 }
 
-/// The control loop of the link of this number, if it has one.
-pub(crate) fn control(
-    number: usize,
-    placed: &Placed,
-    groups: &[NetworkGroup],
-) -> Result<Option<RateControl>, Fault> {
-    let link = &placed.link;
-    let Some(autorate) = &link.autorate else { return Ok(None) };
-    let wrong = |field: &str, message: String| Err(Fault::new(steps![field], message));
-    let Some(base) = link.rate else {
-        return Err(Fault::new(Vec::new(), "an ideal link is no shaper: give it a rate"));
-    };
-    for (there, field) in [
-        (link.schedule.is_some(), "schedule"),
-        (link.docsis.is_some(), "docsis"),
-        (link.wifi.is_some(), "wifi"),
-    ] {
-        if there {
-            let message = format!("not together with `{field}`: leave one of them out");
-            return Err(Fault::new(Vec::new(), message));
+impl Autorate {
+    /// For a link of the rate `base`, with the number of the group of pings and of its members.
+    pub(crate) fn resolve(
+        &self,
+        base: Rate,
+        pings: usize,
+        pingers: u32,
+    ) -> Result<RateControl, Fault> {
+        let wrong = |field: &str, message: String| Err(Fault::new(steps![field], message));
+        let min = self.min.unwrap_or(Rate((base.0 / 4).max(1)));
+        let max = self.max.unwrap_or(Rate(base.0.saturating_mul(4).min(MAX_RATE.0)));
+        if min == Rate(0) || min > base {
+            return wrong(
+                "min",
+                format!("\"{min}\" must be above 0 and at most rate (\"{base}\")"),
+            );
         }
+        if max < base || max > MAX_RATE {
+            return wrong(
+                "max",
+                format!("\"{max}\" must be from rate (\"{base}\") to \"{MAX_RATE}\""),
+            );
+        }
+        let Self { late, calm, bloated, .. } = *self;
+        let (least, most) = (Time::from_millis(1), Time::from_secs(10));
+        if !(least..=most).contains(&late) {
+            return wrong("late", format!("\"{late}\" must be from \"{least}\" to \"{most}\""));
+        }
+        // It reckons in microseconds.
+        let apart = Time::from_micros(1);
+        if late < calm.saturating_add(apart) {
+            let message = format!("\"{calm}\" must be \"{apart}\" or more below late (\"{late}\")");
+            return wrong("calm", message);
+        }
+        if bloated < late.saturating_add(apart) || bloated > most {
+            let message = format!(
+                "\"{bloated}\" must be \"{apart}\" or more above late (\"{late}\"), at most \
+                 \"{most}\""
+            );
+            return wrong("bloated", message);
+        }
+        Ok(RateControl { pings, pingers, base, min, max, late, calm, bloated })
     }
-    let name = &autorate.pings;
-    let Some(pings) = groups.iter().position(|group| group.name == *name) else {
-        let names: Vec<&str> = groups.iter().map(|group| group.name.as_str()).collect();
-        let message = format!("there is no group \"{name}\"; {}", suggestion(name, &names));
-        return wrong("pings", message);
-    };
-    let kind = groups[pings].source.kind();
-    if kind != "ping" {
-        return wrong("pings", format!("\"{name}\" is of kind \"{kind}\", not \"ping\""));
-    }
-    if !groups[pings].forward.iter().chain(&groups[pings].backward).any(|link| *link == number) {
-        let message = format!("\"{name}\" does not cross this link: name pings whose path does");
-        return wrong("pings", message);
-    }
-    let min = autorate.min.unwrap_or(Rate((base.0 / 4).max(1)));
-    let max = autorate.max.unwrap_or(Rate(base.0.saturating_mul(4).min(MAX_RATE.0)));
-    if min == Rate(0) || min > base {
-        return wrong("min", format!("\"{min}\" must be above 0 and at most rate (\"{base}\")"));
-    }
-    if max < base || max > MAX_RATE {
-        return wrong("max", format!("\"{max}\" must be from rate (\"{base}\") to \"{MAX_RATE}\""));
-    }
-    let Autorate { late, calm, bloated, .. } = *autorate;
-    let (least, most) = (Time::from_millis(1), Time::from_secs(10));
-    if !(least..=most).contains(&late) {
-        return wrong("late", format!("\"{late}\" must be from \"{least}\" to \"{most}\""));
-    }
-    // It reckons in microseconds.
-    let apart = Time::from_micros(1);
-    if late < calm.saturating_add(apart) {
-        let message = format!("\"{calm}\" must be \"{apart}\" or more below late (\"{late}\")");
-        return wrong("calm", message);
-    }
-    if bloated < late.saturating_add(apart) || bloated > most {
-        let message = format!(
-            "\"{bloated}\" must be \"{apart}\" or more above late (\"{late}\"), at most \"{most}\""
-        );
-        return wrong("bloated", message);
-    }
-    let pingers = groups[pings].members;
-    Ok(Some(RateControl { pings, pingers, base, min, max, late, calm, bloated }))
 }

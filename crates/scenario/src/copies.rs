@@ -7,8 +7,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use crate::Scenario;
 use crate::error::{Fault, Step, steps};
+use crate::scenario::Scenario;
 use crate::topology::NamedLink;
 use crate::traffic::Group;
 
@@ -139,7 +139,8 @@ impl<'a> Copies<'a> {
                 of_groups.push(index);
             }
         }
-        let expanded = Scenario { links, traffic, ..scenario.clone() };
+        let mut expanded = scenario.clone();
+        (expanded.links, expanded.traffic) = (links, traffic);
         Ok(Self { scenario: Cow::Owned(expanded), links: of_links, groups: of_groups })
     }
 

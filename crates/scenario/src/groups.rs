@@ -14,12 +14,13 @@ use sojourn_quic::Params as QuicParams;
 use sojourn_tcp::Params as TcpParams;
 use sojourn_traffic::{Distribution, Http, RttPer, Sampler, Source, Web};
 
-use crate::Scenario;
 use crate::error::{Fault, steps};
 use crate::files::{self, read_text};
 use crate::har;
 use crate::routes::Graph;
+use crate::scenario::Scenario;
 use crate::traffic::{Direction, Group, Transport};
+use crate::transport::{quic, tcp};
 
 /// Start and bytes of each transfer of a replay.
 type Transfers = Vec<(Time, u64)>;
@@ -166,20 +167,6 @@ fn number<'a>(host: &'a str, hosts: &mut Vec<&'a str>) -> Result<u16, Fault> {
         return Err(Fault::new(steps!["host"], message));
     }
     Ok(at as u16 + 1)
-}
-
-/// The TCP of a group, or of a group without settings of its own.
-pub(crate) fn tcp(scenario: &Scenario, group: Option<&Group>) -> Result<TcpParams, Fault> {
-    let own = group.and_then(|group| group.tcp.as_ref());
-    let specs: Vec<&sojourn_tcp::Spec> = std::iter::once(&scenario.tcp).chain(own).collect();
-    sojourn_tcp::Spec::resolve(&specs).map_err(Fault::from)
-}
-
-/// The QUIC of a group, or of a group without settings of its own.
-pub(crate) fn quic(scenario: &Scenario, group: Option<&Group>) -> Result<QuicParams, Fault> {
-    let own = group.and_then(|group| group.quic.as_ref());
-    let specs: Vec<&sojourn_quic::Spec> = std::iter::once(&scenario.quic).chain(own).collect();
-    sojourn_quic::Spec::resolve(&specs).map_err(Fault::from)
 }
 
 struct Resolver<'a> {

@@ -18,8 +18,8 @@ pub(crate) use fault::NO_LIST;
 use serde::de::value::StrDeserializer;
 use serde::de::{self, DeserializeSeed, IntoDeserializer, Visitor};
 
-use crate::document::{Entry, Node, Value};
-use crate::error::{Fault, MISSING, Step};
+use crate::document::{Document, Entry, Node, Value};
+use crate::error::{Error, Fault, MISSING, Step};
 
 type Result<T> = std::result::Result<T, Fault>;
 
@@ -39,6 +39,16 @@ pub(crate) fn read_root<T: de::DeserializeOwned>(root: &Node) -> Result<T> {
         }
         fault
     })
+}
+
+/// Reads a part of a scenario, such as a queue discipline, or what is made of such parts, from
+/// JSON.
+///
+/// # Errors
+/// As for a scenario.
+pub fn from_json<T: de::DeserializeOwned>(text: &str) -> std::result::Result<T, Error> {
+    let document = Document::from_json(text)?;
+    read_root(&document.root).map_err(|fault| document.locate(fault))
 }
 
 /// No text of a scenario has control characters: names stand in tables, on one line each.

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use sojourn_base::Rate;
 
-use crate::Scenario;
 use crate::error::{Fault, Step, steps};
 use crate::limits::MAX_RATE;
 use crate::nearest::suggestion;
+use crate::scenario::Scenario;
 use crate::topology::Link;
 
 /// A link with its place in the document, for errors.

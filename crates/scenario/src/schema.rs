@@ -9,30 +9,33 @@ mod discriminate;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value as Json};
 
-use crate::Scenario;
+use crate::scenario::Scenario;
 
-/// The schema of a scenario file.
-pub(crate) fn schema() -> Json {
-    let mut schema = SchemaSettings::draft2020_12()
-        .into_generator()
-        .into_root_schema_for::<Scenario>()
-        .to_value();
-    let definitions = match schema.get("$defs") {
-        Some(Json::Object(definitions)) => definitions.clone(),
-        _ => Map::new(),
-    };
-    flatten(&mut schema, &definitions);
-    schema["title"] = "Sojourn scenario".into();
-    schema["$id"] = "urn:sojourn:scenario".into();
-    // A link may do without a rate only where it stands for itself.
-    for form in ["Bottleneck", "ParkingLot"] {
-        if let Some(Json::Array(required)) = schema["$defs"][form].get_mut("required") {
-            required.push("rate".into());
+impl Scenario {
+    /// JSON Schema (draft 2020-12) of the file format.
+    #[must_use]
+    pub fn schema() -> Json {
+        let mut schema = SchemaSettings::draft2020_12()
+            .into_generator()
+            .into_root_schema_for::<Scenario>()
+            .to_value();
+        let definitions = match schema.get("$defs") {
+            Some(Json::Object(definitions)) => definitions.clone(),
+            _ => Map::new(),
+        };
+        flatten(&mut schema, &definitions);
+        schema["title"] = "Sojourn scenario".into();
+        schema["$id"] = "urn:sojourn:scenario".into();
+        // A link may do without a rate only where it stands for itself.
+        for form in ["Bottleneck", "ParkingLot"] {
+            if let Some(Json::Array(required)) = schema["$defs"][form].get_mut("required") {
+                required.push("rate".into());
+            }
         }
+        drop_unused(&mut schema);
+        discriminate::discriminate(&mut schema, "");
+        schema
     }
-    drop_unused(&mut schema);
-    discriminate::discriminate(&mut schema, "");
-    schema
 }
 
 /// Follows a reference.
@@ -173,7 +176,7 @@ mod tests {
 
     #[test]
     fn schema_is_as_flat_as_file() {
-        let schema = schema();
+        let schema = Scenario::schema();
         assert!(!schema.to_string().contains("\"$kind\""));
         assert!(!schema.to_string().contains("\"$link\""));
         assert!(!schema.to_string().contains("\"$changes\""));
@@ -189,7 +192,7 @@ mod tests {
 
     #[test]
     fn traffic_kind_is_one_alternative_with_all_fields() {
-        let schema = schema();
+        let schema = Scenario::schema();
         let definitions = schema["$defs"].as_object().unwrap();
         let group = resolve(&schema["properties"]["traffic"]["items"], definitions);
         let (_, kinds) = group["anyOf"].as_array().unwrap().split_last().unwrap();
@@ -233,7 +236,7 @@ mod tests {
             }
         }
         let mut found = Vec::new();
-        undescribed(&schema(), "", &mut found);
+        undescribed(&Scenario::schema(), "", &mut found);
         assert!(found.is_empty(), "{found:#?}");
     }
 }

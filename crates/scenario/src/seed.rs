@@ -1,6 +1,7 @@
 //! The files of scenarios that differ in the seed alone.
 
-use crate::{Scenario, first_seed, write};
+use crate::scenario::{Scenario, first_seed};
+use crate::write;
 
 /// The shortest TOML files of one scenario with any seed. What need not be said is found once for
 /// all of them: to find it takes much longer than to write a file.
@@ -13,7 +14,7 @@ pub struct SeedFile {
 }
 
 impl SeedFile {
-    pub(crate) fn of(scenario: &Scenario) -> Self {
+    fn of(scenario: &Scenario) -> Self {
         // A seed that is not the default has a line, and only the root's fields stand before it.
         let seed = u64::MAX;
         let text = write::to_toml(&scenario.with_seed(seed).shortest());
@@ -27,6 +28,20 @@ impl SeedFile {
     pub fn to_toml(&self, seed: u64) -> String {
         let line = if seed == first_seed() { String::new() } else { line(seed) };
         [self.before.as_str(), &line, &self.after].concat()
+    }
+}
+
+impl Scenario {
+    /// The shortest TOML that reads back to the same scenario.
+    #[must_use]
+    pub fn to_toml(&self) -> String {
+        self.seed_file().to_toml(self.seed)
+    }
+
+    /// The shortest files of this scenario with any seed.
+    #[must_use]
+    pub fn seed_file(&self) -> SeedFile {
+        SeedFile::of(self)
     }
 }
 

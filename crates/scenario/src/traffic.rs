@@ -1,6 +1,5 @@
 //! Groups of traffic as a user writes them.
 
-use crate::Scenario;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sojourn_base::{Dscp, Time};
@@ -119,18 +118,15 @@ pub(crate) fn default_name(kind: &str, nth: usize) -> String {
     format!("{kind}{nth}")
 }
 
-impl Scenario {
-    /// What engines call its groups, in order: their names, or their kind and a number.
-    #[must_use]
-    pub fn group_names(&self) -> Vec<String> {
-        let mut kinds: Vec<&str> = Vec::new();
-        let mut names = Vec::new();
-        for group in &self.traffic {
-            let kind = group.source.kind();
-            kinds.push(kind);
-            let nth = kinds.iter().filter(|other| **other == kind).count();
-            names.push(group.name.clone().unwrap_or_else(|| default_name(kind, nth)));
-        }
-        names
+/// What groups are called, in order: their names, or their kind and a number.
+pub(crate) fn names(groups: &[Group]) -> Vec<String> {
+    let mut kinds: Vec<&str> = Vec::new();
+    let mut names = Vec::new();
+    for group in groups {
+        let kind = group.source.kind();
+        kinds.push(kind);
+        let nth = kinds.iter().filter(|other| **other == kind).count();
+        names.push(group.name.clone().unwrap_or_else(|| default_name(kind, nth)));
     }
+    names
 }

@@ -1,6 +1,8 @@
 //! Variations: values put into a document by dotted path, before it is read, so that a wrong
 //! variation gives the same error as a wrong file.
 
+use serde_json::Value as Json;
+
 use crate::document::{Document, Entry, Node, Value, parse_value};
 use crate::error::{Fault, Step};
 use crate::nearest::suggestion;
@@ -17,6 +19,11 @@ pub(crate) fn value_from_text(text: &str) -> Result<Node, String> {
         Err(_) if text.is_empty() => Err("the value is missing".into()),
         Err(_) => Ok(Node::text(text)),
     }
+}
+
+/// A variation's value as JSON; null stands for none.
+pub(crate) fn value_from_json(value: &Json) -> Option<Node> {
+    (!value.is_null()).then(|| Node::from_json(value))
 }
 
 /// Puts a value at a dotted path such as `bottleneck.qdisc.qref`, `traffic.0.users` or

@@ -4,9 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sojourn_base::{Size, Time};
 
-use crate::error::{Fault, Step, steps};
-use crate::nearest::suggestion;
-use crate::routes::{Graph, Placed};
+use crate::error::{Fault, steps};
 
 /// Whose turn it is at a node that sends to several others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -92,7 +90,7 @@ impl Wifi {
         self.ack_timeout.unwrap_or(self.sifs + self.ack)
     }
 
-    fn check(&self) -> Result<(), Fault> {
+    pub(crate) fn check(&self) -> Result<(), Fault> {
         let (us, ms) = (Time::from_micros, Time::from_millis);
         let times = [
             ("slot", self.slot, us(1), ms(1)),
@@ -134,48 +132,4 @@ impl Wifi {
         }
         Ok(())
     }
-}
-
-/// Checks the media of a scenario, and that each has a name of its own and links.
-pub(crate) fn check(media: &[Wifi], graph: &Graph) -> Result<(), Fault> {
-    for (index, medium) in media.iter().enumerate() {
-        let place = || vec![Step::from("wifi"), Step::Index(index)];
-        medium.check().map_err(|fault| fault.under(place()))?;
-        let named = |message: String| Err(Fault::new(steps!["name"], message).under(place()));
-        if media[..index].iter().any(|other| other.name == medium.name) {
-            return named(format!("there is another medium called \"{}\"", medium.name));
-        }
-        if !graph.links.iter().any(|link| link.link.wifi.as_ref() == Some(&medium.name)) {
-            return named(format!("no link names \"{0}\": wifi = \"{0}\"", medium.name));
-        }
-    }
-    Ok(())
-}
-
-/// The medium of a link, by its number.
-pub(crate) fn medium(placed: &Placed, media: &[Wifi]) -> Result<Option<u32>, Fault> {
-    let Some(name) = &placed.link.wifi else { return Ok(None) };
-    let wrong = |message: &str| Err(Fault::new(Vec::new(), message));
-    let Some(number) = media.iter().position(|medium| medium.name == *name) else {
-        let names: Vec<&str> = media.iter().map(|medium| medium.name.as_str()).collect();
-        let message = match names[..] {
-            [] => format!("\"{name}\": there is no [[wifi]]"),
-            _ => format!("there is no [[wifi]] \"{name}\"; {}", suggestion(name, &names)),
-        };
-        return Err(Fault::new(Vec::new(), message));
-    };
-    let link = &placed.link;
-    if link.rate.is_none() {
-        return wrong("an ideal link is not on air: give it a rate, that of the PHY");
-    }
-    for (there, field) in [
-        (link.schedule.is_some(), "schedule"),
-        (link.docsis.is_some(), "docsis"),
-        (link.device.is_some(), "device"),
-    ] {
-        if there {
-            return wrong(&format!("not together with `{field}`: leave one of them out"));
-        }
-    }
-    Ok(Some(number as u32))
 }

@@ -6,6 +6,14 @@ use serde_json::Value as Json;
 
 use crate::document::{Entry, Node, Value, bare_or_quoted};
 
+/// A part of a scenario as JSON in the words of a scenario.
+///
+/// # Errors
+/// If it is no such part.
+pub fn to_json(part: &impl serde::Serialize) -> serde_json::Result<serde_json::Value> {
+    serde_json::to_value(part).map(kind_inside).map(flatten)
+}
+
 /// Undoes what the reader does to tables: the fields of a `$` field go into the table around it,
 /// and an enum's only key becomes `kind`.
 pub(crate) fn flatten(json: Json) -> Json {
