@@ -5,7 +5,7 @@
 //! parent is one of the level above, all equally likely. Objects lie in breadth-first order, so
 //! that the children of each are a range.
 
-use super::model::Object;
+use super::object::Object;
 use crate::Sampler;
 use sojourn_base::Stream;
 

@@ -5,6 +5,7 @@ mod elements;
 mod graph;
 mod http;
 mod model;
+mod object;
 mod page;
 mod params;
 mod priorities;

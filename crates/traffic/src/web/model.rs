@@ -2,20 +2,17 @@
 
 use super::elements::Elements;
 use super::graph;
+use super::object::{NONE, Object};
 use super::priorities::Priorities;
 use super::servers::Servers;
 use crate::{Character, Count, Distribution, Invalid, Residual, Sampler};
 use sojourn_base::{Stream, Time};
-use std::ops::Range;
 use std::sync::Arc;
 
 /// Objects embedded in a page are at most this many.
 const MOST_EMBEDDED: u64 = 65_535;
 /// A connection is kept for at most as many pages.
 const MOST_PAGES: u64 = u16::MAX as u64;
-
-/// No object.
-pub(super) const NONE: u32 = u32::MAX;
 
 /// What the users of a group share.
 #[derive(Clone, Debug)]
@@ -46,22 +43,6 @@ pub struct WebModel {
 /// The bytes of a response, multiplied; at least one.
 fn scaled(bytes: u64, scale: f64) -> u64 {
     ((bytes as f64 * scale).round() as u64).max(1)
-}
-
-/// One object of a page, with everything that is random about it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Object {
-    pub response: u64,
-    pub server_delay: u64,
-    /// Time from the object before it in its place to its request, in nanoseconds.
-    pub gap: u64,
-    pub request: u32,
-    /// The objects that this one names.
-    pub children: Range<u32>,
-    /// The object of the same server that was named after this one, while they wait.
-    pub next: u32,
-    /// The server that has it, from 0.
-    pub server: u8,
 }
 
 impl WebModel {

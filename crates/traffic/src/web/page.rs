@@ -1,6 +1,6 @@
 //! The pages being fetched. A user has one only while it fetches; they are recycled.
 
-use super::model::{NONE, Object};
+use super::object::{NONE, Object};
 use super::priorities::Priorities;
 use crate::PageEnded;
 use sojourn_base::Time;

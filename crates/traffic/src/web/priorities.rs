@@ -1,6 +1,6 @@
 //! Which objects of a page come first over a connection that they share.
 
-use super::model::Object;
+use super::object::Object;
 
 /// How a server orders the responses of a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

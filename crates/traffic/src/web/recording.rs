@@ -1,6 +1,6 @@
 //! A page that was recorded: always the same objects, in the place of those that a model draws.
 
-use super::model::Object;
+use super::object::Object;
 
 /// A recorded page; a scenario has the name of its file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Which server each object of a page comes from.
 
-use super::model::Object;
+use super::object::Object;
 use crate::{Count, Distribution, Invalid, Sampler};
 use sojourn_base::Stream;
 
