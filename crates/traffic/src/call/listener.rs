@@ -1,7 +1,7 @@
 //! The end that listens: which frames are complete in time, and what it tells the sender.
 
+use super::media::Media;
 use super::params::CallModel;
-use super::sender::Media;
 use sojourn_base::Time;
 use std::collections::VecDeque;
 

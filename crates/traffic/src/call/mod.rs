@@ -12,10 +12,12 @@
 
 mod gcc;
 mod listener;
+mod media;
 mod params;
 mod scream;
 mod sender;
 
 pub use listener::{Arrival, Feedback, Frame, Listener};
+pub use media::Media;
 pub use params::{Call, CallModel, DelayFilter, RateControl};
-pub use sender::{ControlState, Media, Sender, Wanted};
+pub use sender::{ControlState, Sender, Wanted};

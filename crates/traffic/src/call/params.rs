@@ -1,6 +1,6 @@
 //! What a scenario says about calls.
 
-use super::sender::{HEADERS, MEMORY, Media};
+use super::media::HEADERS;
 use crate::bulk::flows;
 use crate::{Codepoint, Invalid};
 use sojourn_base::{Rate, Size, Time};
@@ -150,15 +150,6 @@ impl Call {
         self.feedback.or_else(|| (self.control != RateControl::Scream).then_some(usual))
     }
 
-    /// Bytes that a call takes at most, by what its sender remembers.
-    #[must_use]
-    pub fn memory(&self) -> f64 {
-        let packets = self.max_rate.as_f64() / (8.0 * self.packet.0 as f64);
-        let sent = packets.max(f64::from(self.frame_rate)) * MEMORY.as_secs_f64();
-        // A queue that grows has room for as many again.
-        2000.0 + 2.0 * sent * size_of::<Media>() as f64
-    }
-
     /// Compiles what the calls of a group share.
     pub fn compile(&self) -> Result<CallModel, Invalid> {
         self.validate()?;
@@ -221,16 +212,5 @@ mod tests {
         assert_eq!(field(Call { packet: Size(9000), ..good.clone() }), "packet");
         assert_eq!(field(Call { deadline: Time::ZERO, ..good.clone() }), "deadline");
         assert_eq!(field(Call { feedback: Some(Time::ZERO), ..good }), "feedback");
-    }
-
-    #[test]
-    fn memory_is_for_the_packets_of_ten_seconds_twice() {
-        let packets = |call: Call| (call.memory() - 2000.0) / size_of::<Media>() as f64;
-        // 9.6 Mb/s are a thousand packets of 1200 bytes a second.
-        let fast = Call { max_rate: Rate(9_600_000), ..Call::default() };
-        assert_eq!(packets(fast), 20_000.0);
-        // A frame is a packet at least.
-        let slow = Call { max_rate: Rate(9600), ..Call::default() };
-        assert_eq!(packets(slow), 600.0);
     }
 }

@@ -2,32 +2,27 @@
 
 use super::gcc::Gcc;
 use super::listener::Feedback;
-use super::params::{CallModel, RateControl};
+use super::media::{HEADERS, Media};
+use super::params::{Call, CallModel, RateControl};
 use super::scream::{self, Scream};
 use sojourn_base::Time;
 use std::collections::VecDeque;
 
-/// IPv4, UDP and RTP headers of a packet.
-pub(super) const HEADERS: u32 = 40;
 /// How much faster than the target rate payload leaves, but for SCReAM's. Headers are in neither,
 /// as in WebRTC's pacer, which leaves them out by default.
 const PACING: f64 = 2.5;
 /// How long a packet is remembered: what is told of it later is not heard.
-pub(super) const MEMORY: Time = Time::from_secs(10);
+const MEMORY: Time = Time::from_secs(10);
 
-/// A packet of media.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Media {
-    /// Its number, from 0.
-    pub number: u64,
-    /// The frame that it is of, from 0.
-    pub frame: u64,
-    /// Bytes of the IP packet.
-    pub ip_bytes: u32,
-    /// When it was sent.
-    pub sent: Time,
-    /// Whether it is the last of its frame.
-    pub last: bool,
+impl Call {
+    /// Bytes that a call takes at most, by what its sender remembers.
+    #[must_use]
+    pub fn memory(&self) -> f64 {
+        let packets = self.max_rate.as_f64() / (8.0 * self.packet.0 as f64);
+        let sent = packets.max(f64::from(self.frame_rate)) * MEMORY.as_secs_f64();
+        // A queue that grows has room for as many again.
+        2000.0 + 2.0 * sent * size_of::<Media>() as f64
+    }
 }
 
 /// What a sender wants at a time.
@@ -248,5 +243,22 @@ impl Sender {
         }
         self.target = control.target().unwrap_or(self.target);
         self.control = control;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sojourn_base::Rate;
+
+    #[test]
+    fn memory_is_for_the_packets_of_ten_seconds_twice() {
+        let packets = |call: Call| (call.memory() - 2000.0) / size_of::<Media>() as f64;
+        // 9.6 Mb/s are a thousand packets of 1200 bytes a second.
+        let fast = Call { max_rate: Rate(9_600_000), ..Call::default() };
+        assert_eq!(packets(fast), 20_000.0);
+        // A frame is a packet at least.
+        let slow = Call { max_rate: Rate(9600), ..Call::default() };
+        assert_eq!(packets(slow), 600.0);
     }
 }

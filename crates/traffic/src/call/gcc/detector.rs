@@ -2,7 +2,7 @@
 
 use super::kalman::Gradient;
 use super::threshold::Threshold;
-use super::{GROUPS, LASTING, Use};
+use super::usage::{GROUPS, LASTING, Use};
 
 /// The detector.
 #[derive(Clone, Debug)]

@@ -27,10 +27,11 @@ mod kalman;
 mod loss;
 mod threshold;
 mod trendline;
+mod usage;
 
 use super::listener::Feedback;
+use super::media::Media;
 use super::params::{CallModel, DelayFilter};
-use super::sender::Media;
 use detector::Detector;
 use groups::{Groups, Variation};
 use increase::Increase;
@@ -39,26 +40,14 @@ use loss::Loss;
 use sojourn_base::Time;
 use std::collections::VecDeque;
 use trendline::Trendline;
+use usage::Use;
 
-/// Groups that a gradient is multiplied with at most.
-const GROUPS: u32 = 60;
-/// How long it must be above the threshold, ms.
-const LASTING: f64 = 10.0;
 /// Decrease factor β.
 const BETA: f64 = 0.85;
 /// Over which time the received rate is measured, T.
 const WINDOW: Time = Time::from_millis(500);
 /// The rate by delay is at most so many times the received one.
 const HEADROOM: f64 = 1.5;
-
-/// What the delay says about the network.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Use {
-    #[default]
-    Normal,
-    Over,
-    Under,
-}
 
 /// How over-use is told from delays.
 #[derive(Clone, Debug)]

@@ -3,7 +3,7 @@
 
 use super::groups::Variation;
 use super::threshold::Threshold;
-use super::{GROUPS, LASTING, Use};
+use super::usage::{GROUPS, LASTING, Use};
 use std::collections::VecDeque;
 
 /// Groups that the line goes through.

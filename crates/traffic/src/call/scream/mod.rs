@@ -23,8 +23,8 @@ mod competing;
 mod losses;
 
 use super::listener::Feedback;
+use super::media::Media;
 use super::params::CallModel;
-use super::sender::Media;
 use crate::Codepoint;
 use competing::Competing;
 use losses::Losses;
