@@ -50,7 +50,7 @@ impl Sampler {
                 nodes().windows(2).map(|pair| piece(&quantile, pair[0], pair[1])).sum()
             }
             Shape::TwoLevel { location, spread, shape, sd, unit } => {
-                two_level_moment(1.0, *location, *spread, *shape, *sd, *unit)
+                two_level_mean(*location, *spread, *shape, *sd, *unit)
             }
             Shape::Table(table) => table.mean(),
             Shape::Mixture(branches) => {
@@ -58,30 +58,17 @@ impl Sampler {
             }
         }
     }
-
-    /// One over the mean, averaged over characters: how many renewals per base unit of time a
-    /// population makes of which each member keeps its character. Without characters 1/mean.
-    #[must_use]
-    pub fn renewal_rate(&self) -> f64 {
-        match self.0 {
-            Shape::TwoLevel { location, spread, shape, sd, unit } => {
-                two_level_moment(-1.0, location, spread, shape, sd, unit)
-            }
-            _ => 1.0 / self.mean(),
-        }
-    }
 }
 
-/// E(m^power), power 1 or −1, of the mean m of a member's values: m = 2^l·exp((ln 2·s·sd)²/2), so
-/// the first factor is lognormal and the second the gamma distribution's moment generating
-/// function.
-fn two_level_moment(power: f64, location: f64, spread: f64, shape: f64, sd: f64, unit: f64) -> f64 {
-    let t = power * (LN_2 * sd) * (LN_2 * sd) / 2.0;
+/// E(m) of the mean m of a member's values: m = 2^l·exp((ln 2·s·sd)²/2), so the first factor is
+/// lognormal and the second the gamma distribution's moment generating function.
+fn two_level_mean(location: f64, spread: f64, shape: f64, sd: f64, unit: f64) -> f64 {
+    let t = (LN_2 * sd) * (LN_2 * sd) / 2.0;
     if t >= shape {
         return f64::INFINITY;
     }
-    let lognormal = exp(power * LN_2 * location + (LN_2 * spread) * (LN_2 * spread) / 2.0);
-    (if power > 0.0 { unit } else { 1.0 / unit }) * lognormal * exp(-shape * log1p(-t / shape))
+    let lognormal = exp(LN_2 * location + (LN_2 * spread) * (LN_2 * spread) / 2.0);
+    unit * lognormal * exp(-shape * log1p(-t / shape))
 }
 
 /// Octaves towards each end of the unit interval, and pieces per octave.

@@ -290,6 +290,7 @@ mod tests {
         assert!((mean(&table(VALIDATION)) / 152.0 - 1.0).abs() < 0.02);
         assert!((mean(&model.response) / 8128.0 - 1.0).abs() < 0.002, "{}", mean(&model.response));
         assert!((mean(&model.think) / 15.2e9 - 1.0).abs() < 0.005, "{}", mean(&model.think));
+        assert!((1.0 + mean(&model.embedded) - 1.489).abs() < 0.001, "objects of a page");
     }
 
     #[test]

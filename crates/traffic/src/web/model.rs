@@ -188,63 +188,12 @@ impl WebModel {
     pub(super) fn draw_character(&self, stream: &mut Stream) -> Option<Character> {
         self.think.character(stream)
     }
-
-    /// Mean number of exchanges of a page.
-    #[must_use]
-    pub fn exchanges_per_page(&self) -> f64 {
-        self.recorded.as_ref().map_or(1.0 + self.embedded.mean(), |page| page.len() as f64)
-    }
-
-    /// Mean bytes of a page's responses, headers of TCP and IP not counted; infinite where a size
-    /// has an infinite mean.
-    #[must_use]
-    pub fn response_bytes_per_page(&self) -> f64 {
-        if let Some(page) = &self.recorded {
-            return page.iter().map(|object| object.response as f64).sum();
-        }
-        let page = |primary: &Sampler, others: &Sampler| {
-            self.response_scale * (primary.mean() + self.embedded.mean() * others.mean())
-        };
-        let apart = page(&self.response, &self.embedded_response);
-        let kept = self.persistent_response.as_ref().map_or(apart, |both| page(both, both));
-        // A share of pages, not of connections: each persistent connection has several.
-        let pages = self.persistent * self.pages_per_connection.mean();
-        let share = pages / (pages + 1.0 - self.persistent);
-        share * kept + (1.0 - share) * apart
-    }
-
-    /// Pages that a user fetches per second if each takes `page_time`: with that of an empty
-    /// network it predicts the offered load.
-    #[must_use]
-    pub fn pages_per_second(&self, page_time: Time) -> f64 {
-        1.0 / (1e-9 / self.think.renewal_rate() + page_time.as_secs_f64())
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Count, Distribution};
-    use sojourn_base::{Kind, Size};
-
-    #[test]
-    fn mean_page_is_that_of_persistent_connections_and_of_others_by_their_shares_of_pages() {
-        let size = |bytes| Distribution::Constant(Size(bytes));
-        let elements = Elements {
-            embedded: Distribution::Constant(Count(4.0)),
-            response: size(10_000),
-            embedded_response: size(2000),
-            persistent_response: Some(size(5000)),
-            persistent: 0.25,
-            pages_per_connection: Distribution::Constant(Count(3.0)),
-            ..Elements::packmime()
-        };
-        let dealt = (None, Priorities::default());
-        let model = WebModel::new(&elements, dealt, None).unwrap();
-        // Of four connections one has three pages, and the three others have one each: half of the
-        // pages have five responses of 5 kB, half of them one of 10 kB and four of 2 kB.
-        assert!((model.response_bytes_per_page() - 21_500.0).abs() < 1e-6);
-    }
+    use sojourn_base::Kind;
 
     #[test]
     fn responses_are_scaled_whether_drawn_or_recorded_and_nothing_else_is() {
@@ -253,18 +202,17 @@ mod tests {
             let model = WebModel::new(&elements, (None, Priorities::default()), recorded).unwrap();
             let mut objects = Vec::new();
             model.draw_page(true, &mut Stream::new(1, Kind::Test, 0, 0), &mut objects);
-            (model.response_bytes_per_page(), objects)
+            objects
         };
-        let ((mean, whole), (half_mean, half)) = (page(1.0, None), page(0.5, None));
-        assert!((half_mean - mean / 2.0).abs() < 1e-6 * mean);
+        let (whole, half) = (page(1.0, None), page(0.5, None));
         assert_eq!(whole.len(), half.len());
         for (a, b) in whole.iter().zip(half) {
             let response = (a.response as f64 / 2.0).round() as u64;
             assert_eq!(b, Object { response, ..a.clone() });
         }
         let recorded = |bytes| Some(vec![Object { response: bytes, ..Object::default() }]);
-        assert_eq!(page(2.5, recorded(1001)).1[0].response, 2503);
-        assert_eq!(page(0.001, recorded(3)).1[0].response, 1);
+        assert_eq!(page(2.5, recorded(1001))[0].response, 2503);
+        assert_eq!(page(0.001, recorded(3))[0].response, 1);
         for scale in [0.0, -1.0, 1001.0, f64::NAN] {
             let elements = Elements { response_scale: scale, ..Elements::packmime() };
             let error = WebModel::new(&elements, (None, Priorities::default()), None).unwrap_err();
