@@ -4,7 +4,6 @@ mod accecn;
 mod accecn_path;
 mod acknowledgement;
 mod cwnd_validation;
-mod delivery_rate;
 mod hystart;
 mod hystart_linux;
 mod offload;

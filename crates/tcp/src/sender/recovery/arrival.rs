@@ -1,13 +1,13 @@
 //! What an acknowledgement says, and what follows from it: passed from step to step.
 
+use super::delivery_rate::Newest;
 use super::log::{Record, state};
 use crate::segment::{SackBlock, Segment, before};
-use crate::sender::delivery_rate::Newest;
 use sojourn_base::Time;
 
 /// An acknowledgement.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::sender) struct Ack {
+pub(crate) struct Ack {
     pub segment: Segment,
     /// Bytes that were outstanding before it, and how many of them it acknowledges.
     pub flight: u32,
@@ -21,7 +21,7 @@ pub(in crate::sender) struct Ack {
 
 /// What has newly arrived.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::sender) struct Arrived {
+pub(crate) struct Arrived {
     /// Bytes newly known to have arrived; without a log, of those above the acknowledged edge.
     pub bytes: u32,
     /// The last of them that was sent.
@@ -34,7 +34,7 @@ pub(in crate::sender) struct Arrived {
 
 /// What is found to be lost.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::sender) struct Lost {
+pub(crate) struct Lost {
     /// Without a log: whether something is, so that recovery begins.
     pub found: bool,
     /// With a log: its bytes.

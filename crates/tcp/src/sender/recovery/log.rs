@@ -15,7 +15,7 @@ use alloc::collections::VecDeque;
 use sojourn_base::Time;
 
 /// Bits of [`Record::state`].
-pub(in crate::sender) mod state {
+pub(super) mod state {
     /// Selectively acknowledged.
     pub(crate) const SACKED: u8 = 1;
     /// Taken for lost, whether or not it was sent again since.
@@ -30,7 +30,7 @@ pub(in crate::sender) mod state {
 
 /// A segment that is outstanding.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::sender) struct Record {
+pub(crate) struct Record {
     pub start: u32,
     pub end: u32,
     pub stamp: Stamp,
@@ -65,7 +65,7 @@ const NOTHING: List = List { head: NIL, tail: NIL };
 
 /// See the top of the file.
 #[derive(Clone, Debug)]
-pub(in crate::sender) struct Log {
+pub(crate) struct Log {
     records: VecDeque<Record>,
     /// The number of the first record.
     first: u32,

@@ -26,7 +26,7 @@ use sojourn_base::{Ecn, Time};
 
 /// What a sender keeps that logs its segments.
 #[derive(Clone, Debug)]
-pub(in crate::sender) struct Logged {
+pub(crate) struct Logged {
     pub log: Log,
     pub delivered: Delivered,
     pub min_rtt: MinRtt,
@@ -63,7 +63,7 @@ pub(in crate::sender) struct Logged {
 
 /// A tail loss probe that is out (RFC 8985 section 7.3).
 #[derive(Clone, Copy, Debug)]
-pub(in crate::sender) struct Probe {
+pub(crate) struct Probe {
     /// Where sending had got to (`TLP.end_seq`).
     pub end: u32,
     /// Whether it was a retransmission.
@@ -72,7 +72,7 @@ pub(in crate::sender) struct Probe {
 
 /// What a timeout found.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::sender) struct BeforeTimeout {
+pub(crate) struct BeforeTimeout {
     pub window: Window,
     /// Neither a recovery nor a timeout was under way.
     pub fresh: bool,

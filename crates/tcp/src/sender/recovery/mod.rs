@@ -2,7 +2,8 @@
 
 mod arrival;
 mod by_pipe;
-pub(super) mod log;
+mod delivery_rate;
+mod log;
 mod logged;
 mod newreno;
 mod rack;

@@ -13,7 +13,7 @@ pub(super) const DUP_THRESH: u8 = 3;
 
 /// How far a sender that goes back after a timeout has come.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::sender) struct NewReno {
+pub(crate) struct NewReno {
     /// Everything before here was sent again.
     rxt: u32,
     /// Everything before here is lost: where sending had got to at the timeout.

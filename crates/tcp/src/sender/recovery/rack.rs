@@ -15,9 +15,9 @@
 //!    time. Above a hole every echo is earlier (RFC 7323 section 4.3), so there the echo is not
 //!    asked; Linux never asks it.
 
+use super::delivery_rate::sent_after;
 use super::log::{Log, Record, state};
 use crate::segment::before;
-use crate::sender::delivery_rate::sent_after;
 use sojourn_base::Time;
 
 /// Segments selectively acknowledged that mean a loss while no reordering was seen (`DupThresh`).
@@ -31,7 +31,7 @@ const LEAST: Time = Time::from_secs(300);
 
 /// The least round trip of the present and the previous period.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::sender) struct MinRtt {
+pub(crate) struct MinRtt {
     present: Time,
     before: Time,
     ends: Time,
@@ -62,7 +62,7 @@ impl MinRtt {
 
 /// State of RACK.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::sender) struct Rack {
+pub(crate) struct Rack {
     /// When the segment was sent that was sent last of those that have arrived, where it ends, and
     /// its round trip.
     sent: Time,

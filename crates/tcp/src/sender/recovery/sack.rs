@@ -13,7 +13,7 @@ use alloc::boxed::Box;
 
 /// The scoreboard, made at the first loss.
 #[derive(Clone, Debug, Default)]
-pub(in crate::sender) struct Sack(Option<Box<Scoreboard>>);
+pub(crate) struct Sack(Option<Box<Scoreboard>>);
 
 /// Whether what is in the network is what was sent less what arrived: "Simulation-based
 /// comparisons of Tahoe, Reno, and SACK TCP", Fall and Floyd, 1996, section 3.

@@ -1,6 +1,7 @@
 //! Sending with a log: what is lost, then new data, while less is in the network than the window
 //! allows and pace and host let it.
 
+use super::delivery_rate::app_limited;
 use super::log::Record;
 use super::logged::Logged;
 use crate::call::Call;
@@ -9,7 +10,6 @@ use crate::connection::Connection;
 use crate::context::Context;
 use crate::segment::{Output, SackBlock};
 use crate::sender::cwnd_validation::Unused;
-use crate::sender::delivery_rate::app_limited;
 use crate::sender::offload::{MILLISECOND, Room};
 use crate::sender::state::{Phase, SendState};
 use sojourn_base::Time;

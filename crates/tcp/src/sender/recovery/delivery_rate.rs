@@ -1,7 +1,7 @@
 //! How fast the path delivers, from the log of segments: which of those that an acknowledgement
 //! delivers was sent last. What follows from that is in `congestion/delivery.rs`.
 
-use super::recovery::log::{Record, state};
+use super::log::{Record, state};
 use crate::congestion::{Delivered, Stamp};
 use sojourn_base::Time;
 
@@ -13,7 +13,7 @@ pub(super) fn app_limited(delivered: &Delivered) -> u8 {
 
 /// What one acknowledgement adds: the newest segment that it delivers.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Newest(Option<(Stamp, u32, bool)>);
+pub(crate) struct Newest(Option<(Stamp, u32, bool)>);
 
 impl Newest {
     /// A segment has arrived.
@@ -43,7 +43,7 @@ pub(super) fn sent_after(sent: Time, end: u32, other: Time, other_end: u32) -> b
 
 #[cfg(test)]
 mod tests {
-    use super::super::recovery::log::Log;
+    use super::super::log::Log;
     use super::*;
 
     fn ms(n: u64) -> Time {
