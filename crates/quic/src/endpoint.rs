@@ -14,7 +14,7 @@ use crate::buffer::{ReceiveBuffer, SendBuffer};
 use crate::control::Control;
 use crate::ecn::EcnPath;
 use crate::handshake::{self, Amplification, Progress};
-use crate::packet::Space;
+use crate::packet::{LARGEST_MESSAGE, Space};
 use crate::params::Params;
 use crate::received::Received;
 use crate::rtt::Rtt;
@@ -271,7 +271,7 @@ impl Endpoint {
     /// Sends a DATAGRAM frame of up to 1150 bytes: once, unordered, under congestion control (RFC
     /// 9221 section 5).
     pub fn send_message(&mut self, params: &Params, now: Time, bytes: u16, out: &mut impl Output) {
-        self.messages.push_back(bytes.min(sending::LARGEST_MESSAGE));
+        self.messages.push_back(bytes.min(LARGEST_MESSAGE));
         self.transmit(params, now, out);
     }
 

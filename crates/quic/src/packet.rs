@@ -12,10 +12,12 @@
 mod ack;
 mod frames;
 mod stream;
+mod varint;
 
 pub use ack::{Ack, EcnCounts, MOST_RANGES};
 pub use frames::{CryptoFrame, Rare, StreamFrame};
 pub use stream::StreamPacket;
+pub(crate) use varint::varint;
 
 /// Bytes of an IPv4 and a UDP header.
 pub const HEADERS: u32 = 28;
@@ -31,6 +33,9 @@ pub const MOST_STREAMS: usize = 4;
 
 /// Most packets in a datagram: one of each space (RFC 9000 section 12.2).
 pub const MOST_PACKETS: usize = 3;
+
+/// Most bytes in a DATAGRAM frame, so that it fits a packet in any datagram.
+pub(crate) const LARGEST_MESSAGE: u16 = 1150;
 
 /// Bytes of a connection ID.
 const CONNECTION_ID: u32 = 8;
@@ -49,16 +54,6 @@ pub enum Space {
 impl Space {
     /// All, in their order.
     pub const ALL: [Self; 3] = [Self::Initial, Self::Handshake, Self::Data];
-}
-
-/// Bytes of a variable-length integer (RFC 9000 section 16).
-pub(crate) const fn varint(value: u64) -> u32 {
-    match value {
-        0..=0x3f => 1,
-        0x40..=0x3fff => 2,
-        0x4000..=0x3fff_ffff => 4,
-        _ => 8,
-    }
 }
 
 /// A packet. What most have lies in its first 56 bytes, so that those of a packet with one STREAM
@@ -259,13 +254,6 @@ pub(crate) fn number_bytes(number: u64, acked: Option<u64>) -> u8 {
 mod tests {
     use super::*;
     use sojourn_base::Time;
-
-    #[test]
-    fn variable_length_integers_have_the_sizes_of_the_rfc() {
-        // RFC 9000 appendix A.1.
-        assert_eq!(varint(151_288_809_941_952_652), 8);
-        assert_eq!([varint(494_878_333), varint(15_293), varint(37)], [4, 2, 1]);
-    }
 
     #[test]
     fn numbers_take_the_bytes_of_the_rfc() {

@@ -15,9 +15,6 @@ use crate::packet::{
 use crate::params::Params;
 use sojourn_base::{Ecn, Time};
 
-/// Most bytes of a message, so that it fits a packet in any datagram.
-pub(super) const LARGEST_MESSAGE: u16 = 1150;
-
 /// What became of an attempt to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Attempt {

@@ -1,6 +1,6 @@
 //! ACK frames (RFC 9000 section 19.3).
 
-use super::varint;
+use super::varint::varint;
 use sojourn_base::{Ecn, Time};
 
 /// Most ranges in an ACK frame.

@@ -1,6 +1,6 @@
 //! Frames of data, and those that few packets have.
 
-use super::varint;
+use super::varint::varint;
 
 /// A STREAM frame (RFC 9000 section 19.8).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
