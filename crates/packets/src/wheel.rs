@@ -12,19 +12,19 @@
 //! near one, and what lies beyond both waits in a heap, without a slot if it says little. After the
 //! high-water mark nothing is allocated.
 
-mod beyond;
-mod crowd;
 mod levels;
+mod overflow;
+mod slot;
+mod spill;
 #[cfg(test)]
 mod tests;
 
-use self::beyond::{Beyond, Lies};
-use self::crowd::Crowd;
 use self::levels::{BITS, BUCKETS, Far, MASK, Near};
+use self::overflow::{Overflow, Stored};
+use self::slot::{Key, NONE, Slot};
+use self::spill::Spill;
 use crate::prefetch;
 use sojourn_base::Time;
-
-const NONE: u32 = u32::MAX;
 
 /// What has a place among the events of its instant.
 pub(crate) trait Ordered: Copy {
@@ -38,36 +38,9 @@ pub(crate) trait Ordered: Copy {
     fn of_brief(brief: u32) -> Self;
 }
 
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Slot<E> {
-    time: Time,
-    order: u32,
-    counter: u32,
-    event: E,
-}
-
 /// Where an event that was popped lies.
 #[derive(Clone, Copy)]
 pub(crate) struct Place(u32);
-
-/// Where an opened bucket's event lies, with its place in the order.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    time: Time,
-    /// Order above, counter below. The counter wraps: among events of one instant and one order
-    /// fewer than 2³¹ lie between first and last, so it is compared after rotation, see `key`.
-    order: u64,
-    slot: u32,
-}
-
-impl Key {
-    /// Its time and order, which say where it goes among others whose ages were taken earlier.
-    #[inline]
-    fn place(&self) -> (Time, u64) {
-        (self.time, self.order >> 32)
-    }
-}
 
 /// The queue of events to come.
 #[derive(Clone)]
@@ -84,12 +57,12 @@ pub(crate) struct Wheel<E> {
     open: Vec<Key>,
     position: usize,
     /// Events of the current bucket behind those, if there are very many.
-    crowd: Crowd,
-    /// So many in `open` are few: [`FEW`], or none while there is a crowd.
+    spill: Spill,
+    /// So many in `open` are few: [`FEW`], or none while others are spilled.
     few: usize,
     near: Near,
     far: Far,
-    beyond: Beyond,
+    overflow: Overflow,
     /// The slot of an event in the bucket after the current one.
     after: u32,
 }
@@ -113,11 +86,11 @@ impl<E: Ordered> Wheel<E> {
             current: 0,
             open: Vec::with_capacity(64),
             position: 0,
-            crowd: Crowd::default(),
+            spill: Spill::default(),
             few: FEW,
             near: Near::new(),
             far: Far::new(),
-            beyond: Beyond::default(),
+            overflow: Overflow::default(),
             after: NONE,
         }
     }
@@ -178,23 +151,23 @@ impl<E: Ordered> Wheel<E> {
         } else if (bucket >> BITS) - (self.current >> BITS) < BUCKETS {
             self.far.add(slot, bucket);
         } else {
-            self.put_beyond(slot);
+            self.put_in_overflow(slot);
         }
     }
 
     /// Puts an event among those that are far away, where it needs no slot if it says little.
     #[cold]
     #[inline(never)]
-    fn put_beyond(&mut self, slot: u32) {
+    fn put_in_overflow(&mut self, slot: u32) {
         let Slot { time, counter, event, .. } = self.slots[slot as usize];
-        let lies = match event.brief() {
+        let stored = match event.brief() {
             Some(brief) => {
                 self.empty(slot);
-                Lies::Here { brief, counter }
+                Stored::Inline { brief, counter }
             }
-            None => Lies::InSlot(slot),
+            None => Stored::InSlot(slot),
         };
-        self.beyond.add(time, lies);
+        self.overflow.add(time, stored);
     }
 
     #[inline]
@@ -210,7 +183,7 @@ impl<E: Ordered> Wheel<E> {
     #[inline(never)]
     fn insert_open(&mut self, slot: u32) {
         let key = self.key(slot);
-        if self.open.len() > self.few && self.joins_crowd(key) {
+        if self.open.len() > self.few && self.spills(key) {
             return;
         }
         if self.open.len() == self.open.capacity() && self.position > self.open.len() / 2 {
@@ -238,23 +211,23 @@ impl<E: Ordered> Wheel<E> {
     /// one more waits there too.
     #[cold]
     #[inline(never)]
-    fn joins_crowd(&mut self, key: Key) -> bool {
+    fn spills(&mut self, key: Key) -> bool {
         if self.open.len() > self.position + FEW {
-            self.crowd.add_before(self.open.drain(self.position + FEW / 2..));
+            self.spill.add_before(self.open.drain(self.position + FEW / 2..));
             self.few = 0;
         }
-        let joins = !self.crowd.is_behind(&key);
-        if joins {
-            self.crowd.add(key);
+        let spills = !self.spill.is_behind(&key);
+        if spills {
+            self.spill.add(key);
         }
-        joins
+        spills
     }
 
-    /// Has the first of the crowd come back into the open bucket; whether there were any.
+    /// Has the first of those spilled come back into the open bucket; whether there were any.
     #[cold]
     #[inline(never)]
-    fn comes_from_crowd(&mut self) -> bool {
-        self.open.extend(std::iter::from_fn(|| self.crowd.pop()).take(FEW / 2));
+    fn refill(&mut self) -> bool {
+        self.open.extend(std::iter::from_fn(|| self.spill.pop()).take(FEW / 2));
         if self.open.is_empty() {
             self.few = FEW;
         }
@@ -277,7 +250,7 @@ impl<E: Ordered> Wheel<E> {
             if self.position > 0 {
                 self.open.clear();
                 self.position = 0;
-                if self.few == 0 && self.comes_from_crowd() {
+                if self.few == 0 && self.refill() {
                     continue;
                 }
             }
@@ -370,8 +343,8 @@ impl<E: Ordered> Wheel<E> {
                 None => self.far.occupied.next(0).map(|bucket| (now & !MASK) + BUCKETS + bucket),
             }
         };
-        let in_beyond = self.beyond.first().map(|time| (time.0 >> self.shift) >> BITS);
-        let turn = match (in_far, in_beyond) {
+        let in_overflow = self.overflow.first().map(|time| (time.0 >> self.shift) >> BITS);
+        let turn = match (in_far, in_overflow) {
             (None, None) => return false,
             (Some(a), None) => a,
             (None, Some(b)) => b,
@@ -382,11 +355,11 @@ impl<E: Ordered> Wheel<E> {
             let Self { near, far, next, .. } = self;
             far.empty(turn, |slot, bucket| near.link(next, slot, bucket));
         }
-        while self.beyond.first().is_some_and(|time| (time.0 >> self.shift) >> BITS == turn) {
-            let Some((time, lies)) = self.beyond.pop() else { break };
-            let slot = match lies {
-                Lies::InSlot(slot) => slot,
-                Lies::Here { brief, counter } => self.fill(time, counter, E::of_brief(brief)),
+        while self.overflow.first().is_some_and(|time| (time.0 >> self.shift) >> BITS == turn) {
+            let Some((time, stored)) = self.overflow.pop() else { break };
+            let slot = match stored {
+                Stored::InSlot(slot) => slot,
+                Stored::Inline { brief, counter } => self.fill(time, counter, E::of_brief(brief)),
             };
             self.near.link(&mut self.next, slot, time.0 >> self.shift);
         }

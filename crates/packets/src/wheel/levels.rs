@@ -1,6 +1,6 @@
 //! The wheel's two levels: which slots lie in which bucket, and which buckets are not empty.
 
-use super::NONE;
+use super::slot::NONE;
 
 /// Buckets in each level; a power of two.
 pub(super) const BUCKETS: u64 = 8192;

@@ -33,7 +33,7 @@ fn take(wheel: &mut Wheel<Numbered>, until: Time) -> Option<(Time, Numbered)> {
 fn len(wheel: &Wheel<Numbered>) -> usize {
     let next = |&slot: &u32| wheel.next.get(slot as usize).copied();
     let free = std::iter::successors(Some(wheel.free), next).filter(|&slot| slot != NONE);
-    wheel.slots.len() - free.count() + wheel.beyond.brief()
+    wheel.slots.len() - free.count() + wheel.overflow.brief()
 }
 
 #[test]

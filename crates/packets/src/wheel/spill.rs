@@ -1,9 +1,9 @@
-//! The events of a crowded bucket: thousands of flows that begin at one instant, say.
+//! What a crowded bucket spills: thousands of flows that begin at one instant, say.
 //!
 //! In the bucket that is open an event is put into its place by moving those behind it. Where very
 //! many stand there, all but the first ones wait here, and come back as those are done.
 
-use super::Key;
+use super::slot::Key;
 use sojourn_base::Time;
 use std::cmp::{Ordering, Reverse};
 use std::collections::{BinaryHeap, VecDeque};
@@ -43,7 +43,7 @@ impl Eq for Waiting {}
 
 /// Those that wait.
 #[derive(Clone, Default)]
-pub(super) struct Crowd {
+pub(super) struct Spill {
     /// What came in order, as most do: ascending.
     row: VecDeque<Waiting>,
     /// The others.
@@ -53,7 +53,7 @@ pub(super) struct Crowd {
     back: i64,
 }
 
-impl Crowd {
+impl Spill {
     /// Whether an event comes before all that wait here.
     pub(super) fn is_behind(&self, key: &Key) -> bool {
         let heads = [self.row.front(), self.heap.peek().map(|Reverse(first)| first)];

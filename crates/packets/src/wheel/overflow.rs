@@ -1,10 +1,10 @@
-//! Events beyond both levels of the wheel: users that think for minutes, mostly.
+//! The overflow of the wheel: events beyond both levels, mostly of users that think for minutes.
 //!
 //! An event here takes 16 bytes if it says so little that it fits into 31 bits, and a slot beside
 //! that otherwise. The heap knows its turn alone; its place among others of its instant it gets
 //! when the turn begins.
 
-use super::NONE;
+use super::slot::NONE;
 use sojourn_base::Time;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,13 +12,13 @@ use std::collections::BinaryHeap;
 /// Marks what is said in full; the other numbers are slots.
 const BRIEF: u32 = 1 << 31;
 
-/// Where an event is.
+/// How an event is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lies {
+pub(super) enum Stored {
     /// In a slot.
     InSlot(u32),
-    /// Nowhere but here: what it says, and its counter.
-    Here { brief: u32, counter: u32 },
+    /// Without one: what it says, and its counter.
+    Inline { brief: u32, counter: u32 },
 }
 
 /// An event that is far away, in the order of time.
@@ -33,15 +33,15 @@ struct Distant {
 
 /// The events that are far away.
 #[derive(Clone, Default)]
-pub(super) struct Beyond(BinaryHeap<Reverse<Distant>>);
+pub(super) struct Overflow(BinaryHeap<Reverse<Distant>>);
 
-impl Beyond {
-    pub(super) fn add(&mut self, time: Time, event: Lies) {
+impl Overflow {
+    pub(super) fn add(&mut self, time: Time, event: Stored) {
         let (counter, what) = match event {
-            Lies::InSlot(slot) => (NONE, slot),
-            Lies::Here { brief, counter } => (counter, BRIEF | brief),
+            Stored::InSlot(slot) => (NONE, slot),
+            Stored::Inline { brief, counter } => (counter, BRIEF | brief),
         };
-        debug_assert!(matches!(event, Lies::InSlot(_)) == (what & BRIEF == 0));
+        debug_assert!(matches!(event, Stored::InSlot(_)) == (what & BRIEF == 0));
         self.0.push(Reverse(Distant { time, counter, what }));
     }
 
@@ -57,11 +57,11 @@ impl Beyond {
     }
 
     /// Takes out the first.
-    pub(super) fn pop(&mut self) -> Option<(Time, Lies)> {
+    pub(super) fn pop(&mut self) -> Option<(Time, Stored)> {
         let Reverse(Distant { time, counter, what }) = self.0.pop()?;
         let event = match what & BRIEF {
-            0 => Lies::InSlot(what),
-            _ => Lies::Here { brief: what & !BRIEF, counter },
+            0 => Stored::InSlot(what),
+            _ => Stored::Inline { brief: what & !BRIEF, counter },
         };
         Some((time, event))
     }
@@ -78,20 +78,20 @@ mod tests {
 
     #[test]
     fn events_come_back_as_they_were() {
-        let mut beyond = Beyond::default();
+        let mut overflow = Overflow::default();
         let events = [
-            (Time(9), Lies::Here { brief: BRIEF - 1, counter: u32::MAX }),
-            (Time(3), Lies::InSlot(BRIEF - 1)),
-            (Time(7), Lies::Here { brief: 0, counter: 0 }),
-            (Time(1), Lies::InSlot(0)),
+            (Time(9), Stored::Inline { brief: BRIEF - 1, counter: u32::MAX }),
+            (Time(3), Stored::InSlot(BRIEF - 1)),
+            (Time(7), Stored::Inline { brief: 0, counter: 0 }),
+            (Time(1), Stored::InSlot(0)),
         ];
         for (time, event) in events {
-            beyond.add(time, event);
+            overflow.add(time, event);
         }
         for at in [3, 1, 2, 0] {
-            assert_eq!(beyond.first(), Some(events[at].0));
-            assert_eq!(beyond.pop(), Some(events[at]));
+            assert_eq!(overflow.first(), Some(events[at].0));
+            assert_eq!(overflow.pop(), Some(events[at]));
         }
-        assert_eq!((beyond.first(), beyond.pop()), (None, None));
+        assert_eq!((overflow.first(), overflow.pop()), (None, None));
     }
 }
