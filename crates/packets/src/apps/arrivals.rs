@@ -1,6 +1,7 @@
 //! Transfers that arrive whatever the network does: drawn, or read from a file.
 
-use super::{App, transfer};
+use super::app::App;
+use super::transfer;
 use crate::connection::EndId;
 use crate::events::{Call, Notes};
 use crate::group::{Group, Member};

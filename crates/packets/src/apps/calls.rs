@@ -1,6 +1,6 @@
 //! Calls: frames in packets one way, feedback the other.
 
-use super::App;
+use super::app::App;
 use crate::connection::EndId;
 use crate::events::Call as Reason;
 use crate::group::{Group, Member};

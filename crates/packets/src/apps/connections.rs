@@ -1,6 +1,6 @@
 //! Web users over HTTP/1.1, and viewers: one exchange at a time on each connection.
 
-use super::App;
+use super::app::App;
 use super::clients::{Carrier, Clients, browsers, viewers};
 use super::tables::Tables;
 use crate::connection::EndId;

@@ -1,6 +1,6 @@
 //! Open-loop datagrams: constant-rate, Poisson and on/off sources.
 
-use super::App;
+use super::app::App;
 use crate::connection::EndId;
 use crate::events::Call;
 use crate::group::{Group, Member};

@@ -1,6 +1,7 @@
 //! Bulk flows: one transfer after another per member, or one without end.
 
-use super::{App, transfer};
+use super::app::App;
+use super::transfer;
 use crate::connection::EndId;
 use crate::end::End;
 use crate::events::{Call, Notes};

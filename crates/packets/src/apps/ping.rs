@@ -1,6 +1,6 @@
 //! Pings: small requests, echoed at once by packets of the same size.
 
-use super::App;
+use super::app::App;
 use crate::connection::EndId;
 use crate::events::Call;
 use crate::group::{Group, Member};

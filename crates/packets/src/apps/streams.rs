@@ -5,7 +5,7 @@
 //! Over TCP it is in the bytes, whose order [`Frames`] keeps: an object is there when TCP has
 //! delivered all before it as well.
 
-use super::App;
+use super::app::App;
 use super::clients::{Carrier, Clients, browsers};
 use super::frames::Frames;
 use super::tables::Tables;
