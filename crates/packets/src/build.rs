@@ -60,7 +60,7 @@ pub(crate) fn build(
         media: Medium::all(network, &places(network)),
         aired: Vec::new(),
         interfaces,
-        doings: None,
+        actions: None,
     };
     recorder.begin(Names::of(network));
     recorder.open_exchanges(&network.probes);
@@ -186,7 +186,7 @@ fn meter(network: &Network, at: usize, sim: &mut Sim, watched: bool) {
             Source::Call(call) => sim.probes.open_call_log(meter, &flow, call),
             _ => sim.probes.open_log(meter, &flow, group),
         }
-        sim.net.doings = sim.probes.logs().then(Vec::new);
+        sim.net.actions = sim.probes.logs().then(Vec::new);
     }
 }
 

@@ -7,7 +7,7 @@ use crate::events::{Event, Notes};
 use crate::group::Group;
 use crate::interface::{Access, Interface};
 use crate::packet::{NO_SACKS, Packet, SackPool, Standing};
-use crate::qlog::Doing;
+use crate::qlog::Action;
 use crate::quic::{self, QuicPool};
 use crate::wheel::Wheel;
 use sojourn_base::{Ecn, Kind, Time};
@@ -33,14 +33,14 @@ pub(crate) struct Net {
     /// Interfaces of machines that several flows share.
     pub interfaces: Vec<Interface>,
     /// What the endpoint that is being called has done so far, if any flow is logged.
-    pub doings: Option<Vec<Doing>>,
+    pub actions: Option<Vec<Action>>,
 }
 
 impl Net {
     /// Whether any flow is logged.
     #[inline]
     pub(crate) fn logs(&self) -> bool {
-        FILES && self.doings.is_some()
+        FILES && self.actions.is_some()
     }
 
     /// Sends a packet out of a host at `now`: over its interface, if that has a rate, and the
@@ -94,15 +94,15 @@ impl Net {
     /// Something is done that may go into a log.
     #[cold]
     #[inline(never)]
-    fn note(&mut self, doing: Doing) {
-        self.doings.get_or_insert_default().push(doing);
+    fn note(&mut self, action: Action) {
+        self.actions.get_or_insert_default().push(action);
     }
 
     /// The same for a segment, which is put together here: not where most are sent.
     #[cold]
     #[inline(never)]
     fn note_segment(&mut self, segment: Segment, sacks: &[SackBlock]) {
-        self.note(Doing::Segment(segment, sacks.to_vec()));
+        self.note(Action::SegmentSent(segment, sacks.to_vec()));
     }
 }
 
@@ -255,7 +255,7 @@ impl Output for Out<'_> {
     fn event(&mut self, event: sojourn_tcp::Event) {
         use sojourn_tcp::Event as E;
         if self.net.logs() && matches!(event, E::Closed | E::Failed) {
-            self.net.note(Doing::Ends { well: event == E::Closed });
+            self.net.note(Action::ConnectionClosed { well: event == E::Closed });
         }
         self.notes |= match event {
             E::PeerClosed if self.peer.is_server() => return,
@@ -277,7 +277,7 @@ impl sojourn_quic::Output for Out<'_> {
     #[inline(always)]
     fn send(&mut self, ecn: Ecn, packets: &[sojourn_quic::Packet], bytes: u32) {
         if self.net.logs() {
-            self.net.note(Doing::Datagram(ecn, packets.to_vec()));
+            self.net.note(Action::DatagramSent(ecn, packets.to_vec()));
         }
         let segment = quic::segment(self.at, bytes, ecn);
         let sacks = self.net.quic.put(packets);
@@ -300,7 +300,7 @@ impl sojourn_quic::Output for Out<'_> {
         let bytes = fill(packet);
         if self.net.logs() {
             let (packets, _) = self.net.quic.peek(sacks);
-            self.net.note(Doing::Datagram(ecn, packets[..1].to_vec()));
+            self.net.note(Action::DatagramSent(ecn, packets[..1].to_vec()));
         }
         let segment = quic::segment(self.at, bytes, ecn);
         self.emit_apart(Packet { segment, conn: self.peer.conn(), sacks });
@@ -316,33 +316,33 @@ impl sojourn_quic::Output for Out<'_> {
 
     fn read(&mut self, packet: &sojourn_quic::Packet) {
         if self.net.logs() {
-            self.net.note(Doing::Reads(*packet));
+            self.net.note(Action::PacketReceived(*packet));
         }
     }
 
     #[inline]
     fn read_stream(&mut self, packet: sojourn_quic::StreamPacket) {
         if self.net.logs() {
-            self.net.note(Doing::Reads(packet.into()));
+            self.net.note(Action::PacketReceived(packet.into()));
         }
     }
 
     fn unread(&mut self, packet: &sojourn_quic::Packet, why: sojourn_quic::Unread) {
         if self.net.logs() {
-            self.net.note(Doing::Drops(*packet, why));
+            self.net.note(Action::PacketDropped(*packet, why));
         }
     }
 
     fn lost(&mut self, packet: sojourn_quic::Lost) {
         if self.net.logs() {
-            self.net.note(Doing::Lost(packet));
+            self.net.note(Action::PacketLost(packet));
         }
     }
 
     fn event(&mut self, event: sojourn_quic::Event) {
         use sojourn_quic::Event as E;
         if self.net.logs() && matches!(event, E::Closed | E::Failed) {
-            self.net.note(Doing::Ends { well: event == E::Closed });
+            self.net.note(Action::ConnectionClosed { well: event == E::Closed });
         }
         self.notes |= match event {
             E::Begun { stream } if self.group.streams && self.peer.is_server() => {

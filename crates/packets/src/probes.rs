@@ -4,7 +4,7 @@ use crate::end::End;
 use crate::group::Group;
 use crate::net::Net;
 use crate::packet::Packet;
-use crate::qlog::{Arrival, CallEvents, CallLog, Doing, FlowLog, Subject};
+use crate::qlog::{Action, Arrival, CallEvents, CallLog, FlowLog, Subject};
 use crate::tap::Tapped;
 use sojourn_base::{Ecn, Time};
 use sojourn_records::{CoarseHistogram, FILES, FlowId, Recorder, TraceRow};
@@ -166,10 +166,10 @@ impl Probes {
         at: Time,
         of: Subject<'_>,
         round_trip: Option<Time>,
-        doings: &[Doing],
+        actions: &[Action],
     ) {
         if let Some((log, recorder)) = self.log(meter) {
-            log.called(recorder, at, of, round_trip, doings);
+            log.called(recorder, at, of, round_trip, actions);
         }
     }
 

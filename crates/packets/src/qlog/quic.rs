@@ -1,6 +1,6 @@
 //! Events of QUIC: draft-ietf-quic-qlog-quic-events.
 
-use super::{Events, Raw, ecn_name};
+use super::events::{Events, Raw, ecn_name};
 use serde::{Serialize, Serializer};
 use sojourn_base::Ecn;
 use sojourn_quic::{

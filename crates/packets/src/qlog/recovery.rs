@@ -1,7 +1,8 @@
 //! Round trips, windows and what a sender does about congestion: events that both protocols have,
 //! with the fields of draft-ietf-quic-qlog-quic-events section 7. Only what has changed is written.
 
-use super::{Events, StateUpdated, Subject};
+use super::endpoint::Subject;
+use super::events::{Events, StateUpdated};
 use crate::end::End;
 use serde::Serialize;
 use sojourn_base::Time;

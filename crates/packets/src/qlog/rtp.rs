@@ -1,7 +1,7 @@
 //! Logs of calls: media over RTP one way, feedback the other, what is lost of it and the rate that
 //! follows. There is no draft for such events: docs/reference/qlog.md defines them.
 
-use super::{Events, Raw, StateUpdated, ecn_name};
+use super::events::{Events, Raw, StateUpdated, ecn_name};
 use crate::packet::{DATAGRAM_HEADER, RTP_HEADER};
 use serde::Serialize;
 use sojourn_base::{Ecn, Time};

@@ -1,7 +1,8 @@
 //! Events of TCP. There is no draft for them: docs/reference/qlog.md defines them, after those of
 //! QUIC.
 
-use super::{Events, Raw, Subject, ecn_name};
+use super::endpoint::Subject;
+use super::events::{Events, Raw, ecn_name};
 use crate::group::Group;
 use serde::Serialize;
 use sojourn_base::Ecn;

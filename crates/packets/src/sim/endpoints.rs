@@ -244,11 +244,11 @@ impl Around<'_> {
         of: EndId,
         round_trip: Option<Time>,
     ) {
-        let Some(doings) = &mut self.net.doings else { return };
+        let Some(actions) = &mut self.net.actions else { return };
         let end = of.end();
         let subject =
             Subject { end, generation: conn.generation, endpoint: &conn.ends[end], group };
-        self.probes.called(conn.meter, at, subject, round_trip, doings);
-        doings.clear();
+        self.probes.called(conn.meter, at, subject, round_trip, actions);
+        actions.clear();
     }
 }
