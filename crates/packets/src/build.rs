@@ -2,9 +2,9 @@
 
 use crate::Error;
 use crate::apps::app_of;
-use crate::connection::{Connections, NONE};
+use crate::connection::Connections;
 use crate::events::Event;
-use crate::group::Group;
+use crate::group::{Group, NO_METER};
 use crate::interface::{Access, Interface, Machines};
 use crate::net::Net;
 use crate::packet::DATAGRAM;
@@ -193,7 +193,7 @@ fn meter(network: &Network, at: usize, sim: &mut Sim, watched: bool) {
 /// The meter of a member of which something is recorded: that of the group, or one of its own.
 fn own_meter(group: &mut Group, meters: &mut Vec<FlowMeter>, member: u32) -> u32 {
     let known = group.meter_of(member);
-    if known != NONE {
+    if known != NO_METER {
         return known;
     }
     let meter = meters.len() as u32;

@@ -2,162 +2,12 @@
 //! the event loop must know to run them.
 
 use crate::end::End;
+use crate::end_id::EndId;
 use crate::prefetch;
+use crate::side::Side;
 use crate::tls::HANDSHAKE;
 use sojourn_base::Time;
 use sojourn_records::{Exchange, Totals};
-
-/// An end of a connection, or of a datagram flow with [`DATAGRAM`](crate::packet::DATAGRAM) set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct EndId(u32);
-
-impl EndId {
-    /// The end that opened the connection at this place: end 0.
-    #[inline]
-    pub(crate) const fn client(conn: u32) -> Self {
-        Self(conn << 1)
-    }
-
-    /// The other end of the connection at this place: end 1.
-    #[inline]
-    pub(crate) const fn server(conn: u32) -> Self {
-        Self(conn << 1 | 1)
-    }
-
-    /// The place of its connection.
-    #[inline]
-    pub(crate) const fn conn(self) -> u32 {
-        self.0 >> 1
-    }
-
-    /// Which end of the connection: 0, the client, or 1, the server.
-    #[inline]
-    pub(crate) const fn end(self) -> usize {
-        (self.0 & 1) as usize
-    }
-
-    /// Whether it is the server's end.
-    #[inline]
-    pub(crate) const fn is_server(self) -> bool {
-        self.0 & 1 == 1
-    }
-
-    /// The other end of the same connection.
-    #[inline]
-    pub(crate) const fn peer(self) -> Self {
-        Self(self.0 ^ 1)
-    }
-
-    /// The end of this number.
-    #[inline]
-    pub(crate) const fn of_bits(bits: u32) -> Self {
-        Self(bits)
-    }
-
-    /// As a number: ends of the same connection lie side by side.
-    #[inline]
-    pub(crate) const fn bits(self) -> u32 {
-        self.0
-    }
-}
-
-/// Set in [`Side::waiting`] while the application may write at any time: then nothing is handled
-/// ahead of its time.
-const HELD: u32 = 1 << 31;
-/// The same while all that happens to the end is recorded, which is to be in order.
-const RECORDED: u32 = 1 << 30;
-
-/// What lies between one end and the network: one cache line.
-#[derive(Clone, Copy, Debug)]
-#[repr(C, align(64))]
-pub(crate) struct Side {
-    /// Bytes until the application wants to be told; `u64::MAX` for never.
-    pub expect: u64,
-    /// When the endpoint's timers will be looked at; [`Time::MAX`] if they will not.
-    pub timer_at: Time,
-    /// Delay from the host to the first link on its packets' way.
-    pub delay: Time,
-    /// When the private link towards the network is free, and that link's fraction; with a
-    /// shared interface instead of the fraction that interface's number.
-    pub out_free: Time,
-    pub out_carry: u64,
-    /// The same for the private link from the network.
-    pub in_free: Time,
-    pub in_carry: u64,
-    /// First step of its packets' way, or [`HOST`](sojourn_link::HOST).
-    pub step: u32,
-    /// Events in the wheel that concern this end and must be handled in order, [`HELD`] and
-    /// [`RECORDED`].
-    waiting: u32,
-}
-
-impl Side {
-    /// A side whose packets take `delay` to the first link, at `step`.
-    pub(crate) fn new(delay: Time, step: u32) -> Self {
-        Self {
-            expect: u64::MAX,
-            timer_at: Time::MAX,
-            delay,
-            out_free: Time::ZERO,
-            out_carry: 0,
-            in_free: Time::ZERO,
-            in_carry: 0,
-            step,
-            waiting: 0,
-        }
-    }
-
-    /// The same with the interfaces of a machine that it shares, out and in.
-    pub(crate) fn shares(mut self, [out, into]: [u32; 2]) -> Self {
-        (self.out_carry, self.in_carry) = (u64::from(out), u64::from(into));
-        self
-    }
-
-    /// The shared interface towards the network.
-    #[inline]
-    pub(crate) fn out_interface(&self) -> usize {
-        self.out_carry as usize
-    }
-
-    /// The shared interface from the network.
-    #[inline]
-    pub(crate) fn in_interface(&self) -> usize {
-        self.in_carry as usize
-    }
-
-    /// `n` more events are on their way to this end.
-    #[inline]
-    pub(crate) fn wait_for(&mut self, n: u32) {
-        self.waiting += n;
-    }
-
-    /// One of them has come.
-    #[inline]
-    pub(crate) fn came(&mut self) {
-        self.waiting -= 1;
-    }
-
-    /// From now on the application may write at any time.
-    pub(crate) fn hold(&mut self) {
-        self.waiting |= HELD;
-    }
-
-    /// The application will not write before it is told something.
-    pub(crate) fn release(&mut self) {
-        self.waiting &= !HELD;
-    }
-
-    /// Whatever happens to it is recorded at its own time.
-    pub(crate) fn record(&mut self) {
-        self.waiting |= RECORDED;
-    }
-
-    /// Whether a packet may be handled ahead of its time as far as events and application go.
-    #[inline]
-    pub(crate) fn free(&self) -> bool {
-        self.waiting == 0
-    }
-}
 
 /// A connection: 576 bytes, nine cache lines. End 0 is the client (it opened), end 1 the server.
 #[derive(Clone)]
@@ -173,7 +23,7 @@ pub(crate) struct Connection {
     pub member: u32,
     /// Distinguishes users of the same place in the slab.
     pub generation: u32,
-    /// The flow's meter, or [`NONE`].
+    /// The flow's meter, or [`NO_METER`](crate::group::NO_METER).
     pub meter: u32,
     pub group: u16,
     /// Which of its member's connections it is.
@@ -185,9 +35,6 @@ pub(crate) struct Connection {
     /// Whether the first bytes of both directions are TLS's handshake.
     pub tls: bool,
 }
-
-/// No such thing.
-pub(crate) const NONE: u32 = u32::MAX;
 
 /// The exchange or transfer on a connection: the last one, which may be over.
 #[derive(Clone, Copy, Default)]
@@ -223,8 +70,7 @@ impl Connection {
 
     /// Whether its applications are done with it and nothing else refers to it.
     pub(crate) fn over(&self) -> bool {
-        let waits = |side: &Side| side.waiting & !(HELD | RECORDED) != 0;
-        self.done && self.in_flight == 0 && !self.sides.iter().any(waits)
+        self.done && self.in_flight == 0 && !self.sides.iter().any(Side::awaits)
     }
 }
 
@@ -339,7 +185,6 @@ mod tests {
 
     #[test]
     fn a_connection_takes_nine_cache_lines() {
-        assert_eq!(size_of::<Side>(), 64);
         assert_eq!(size_of::<Connection>(), 576);
     }
 }

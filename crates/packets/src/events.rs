@@ -1,6 +1,6 @@
 //! What happens in a run, and to whom.
 
-use crate::connection::EndId;
+use crate::end_id::EndId;
 use crate::packet::Packet;
 use crate::wheel::Ordered;
 use sojourn_link::Wake;

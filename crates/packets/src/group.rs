@@ -1,13 +1,16 @@
 //! A traffic group at run time: where its packets go, how its members differ, what it counts.
 
-use crate::connection::{NONE, Side};
 use crate::interface::{Access, Machines};
-use crate::packet::COMES_AND_GOES;
+use crate::packet::TRANSIENT;
+use crate::side::Side;
 use sojourn_base::{Kind, Stream, Time};
 use sojourn_link::{Path, halves};
 use sojourn_records::GroupBook;
 use sojourn_scenario::private_delay;
 use sojourn_traffic::Sampler;
+
+/// The flow has no meter.
+pub(crate) const NO_METER: u32 = u32::MAX;
 
 /// A member: its group, and its number in it.
 pub(crate) type Member = (usize, u32);
@@ -62,7 +65,7 @@ impl Group {
     /// of its `place`.
     pub(crate) fn machine_number(&self, member: u32, place: u32) -> u32 {
         if member >= self.members {
-            return place | COMES_AND_GOES;
+            return place | TRANSIENT;
         }
         self.first_member + self.machines.as_ref().map_or(member, |all| member % all.count)
     }
@@ -78,10 +81,10 @@ impl Group {
         self.quic.as_ref().map_or(self.tcp.payload, |quic| quic.max_udp_payload - 30)
     }
 
-    /// The meter of a member's flow, or [`NONE`].
+    /// The meter of a member's flow, or [`NO_METER`].
     pub(crate) fn meter_of(&self, member: u32) -> u32 {
         let own = self.metered.iter().find(|(metered, _)| *metered == member);
-        let of_group = self.first_meter.map_or(NONE, |first| first + member);
+        let of_group = self.first_meter.map_or(NO_METER, |first| first + member);
         own.map_or(of_group, |&(_, meter)| meter)
     }
 

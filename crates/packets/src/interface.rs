@@ -4,7 +4,7 @@
 //! comes. What comes to a private interface comes in order. To a shared one it does only if every
 //! packet comes at its own time: flows that share a machine never run ahead of the clock.
 
-use crate::connection::Side;
+use crate::side::Side;
 use sojourn_base::Time;
 use sojourn_link::Serialiser;
 

@@ -1,6 +1,6 @@
 //! The packet as it travels through events and queues, and the little that queues need of it.
 
-use crate::connection::EndId;
+use crate::end_id::EndId;
 use sojourn_base::{Dscp, Ecn, Time};
 use sojourn_link::{Dropped, Machine, Waiting};
 use sojourn_qdisc::{Ack, DropReason, Sacks, Sink};
@@ -159,14 +159,14 @@ impl Waiting for Standing {
     }
 }
 
-/// In the number of machines: of what comes and goes.
-pub(crate) const COMES_AND_GOES: u32 = 1 << 31;
+/// Set in the number of a member's machines if it is one that comes and goes.
+pub(crate) const TRANSIENT: u32 = 1 << 31;
 
 /// The IPv4 addresses, source and destination, of a packet between a member's machines: clients
 /// live in 10/8 and servers in 172.16/12, those that come and go in the upper halves of these. Of
 /// the first 2^23 machines of either kind no two share a client's address.
 pub(crate) fn addresses(number: u32, to_server: bool) -> (u32, u32) {
-    let upper = if number & COMES_AND_GOES != 0 { 0x0088_0000 } else { 0 };
+    let upper = if number & TRANSIENT != 0 { 0x0088_0000 } else { 0 };
     let client = 0x0a00_0000 | (upper ^ (number & 0x007f_ffff));
     let server = 0xac10_0000 | (upper & 0x000f_ffff) | (number & 0x0007_ffff);
     if to_server { (client, server) } else { (server, client) }
@@ -274,9 +274,9 @@ mod tests {
     fn machines_have_an_address_at_either_end() {
         assert_eq!(addresses(5, true), (0x0a00_0005, 0xac10_0005));
         assert_eq!(addresses(5, false), (0xac10_0005, 0x0a00_0005));
-        let (client, server) = addresses(5 | COMES_AND_GOES, true);
+        let (client, server) = addresses(5 | TRANSIENT, true);
         assert_eq!((client >> 23, server >> 19), (0x0a80_0000 >> 23, 0xac18_0000 >> 19));
-        let of = |number: u32| addresses(number | COMES_AND_GOES, true).0;
+        let of = |number: u32| addresses(number | TRANSIENT, true).0;
         for number in [0, 5, 0x000f_ffff, 0x0037_1234] {
             for bit in 0..23 {
                 assert_ne!(of(number), of(number ^ (1 << bit)), "{number} and bit {bit}");

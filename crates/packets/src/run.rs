@@ -2,8 +2,8 @@
 
 use crate::Control;
 use crate::apps::App;
-use crate::connection::EndId;
 use crate::end::End;
+use crate::end_id::EndId;
 use crate::events::{Call, Event, Notes};
 use crate::sim::Sim;
 use crate::wheel::Place;

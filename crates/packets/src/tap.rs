@@ -1,6 +1,6 @@
 //! A capture at a link: header fields become a packet with addresses, ports and options.
 
-use crate::connection::EndId;
+use crate::end_id::EndId;
 use crate::packet::Packet;
 use crate::quic::payload;
 use sojourn_base::{Dscp, Time};

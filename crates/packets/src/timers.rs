@@ -10,7 +10,7 @@
 //! A list is linked through the ends themselves, so nothing is allocated but the links' table,
 //! which has an entry for each end of each place for a connection.
 
-use crate::connection::EndId;
+use crate::end_id::EndId;
 use sojourn_base::Time;
 
 /// Nanoseconds of a turn, as a power of two. Shorter turns have to be begun more often, longer

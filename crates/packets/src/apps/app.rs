@@ -1,6 +1,6 @@
 //! What the event loop asks of an application.
 
-use crate::connection::EndId;
+use crate::end_id::EndId;
 use crate::events::{Call, Notes};
 use crate::group::Member;
 use crate::packet::Packet;

@@ -1,7 +1,7 @@
 //! Calls: frames in packets one way, feedback the other.
 
 use super::app::App;
-use crate::connection::EndId;
+use crate::end_id::EndId;
 use crate::events::Call as Reason;
 use crate::group::{Group, Member};
 use crate::packet::{DATAGRAM, DATAGRAM_HEADER, Packet, RTP_HEADER};

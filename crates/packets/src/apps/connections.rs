@@ -3,7 +3,7 @@
 use super::app::App;
 use super::clients::{Carrier, Clients, browsers, viewers};
 use super::tables::Tables;
-use crate::connection::EndId;
+use crate::end_id::EndId;
 use crate::events::{Call, Event, Notes};
 use crate::group::{Group, Member};
 use crate::sim::Sim;

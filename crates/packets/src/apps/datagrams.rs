@@ -1,7 +1,7 @@
 //! Open-loop datagrams: constant-rate, Poisson and on/off sources.
 
 use super::app::App;
-use crate::connection::EndId;
+use crate::end_id::EndId;
 use crate::events::Call;
 use crate::group::{Group, Member};
 use crate::packet::{DATAGRAM, Packet};

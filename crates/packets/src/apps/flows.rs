@@ -2,8 +2,8 @@
 
 use super::app::App;
 use super::transfer;
-use crate::connection::EndId;
 use crate::end::End;
+use crate::end_id::EndId;
 use crate::events::{Call, Notes};
 use crate::group::{Group, Member};
 use crate::sim::Sim;

@@ -1,7 +1,7 @@
 //! Pings: small requests, echoed at once by packets of the same size.
 
 use super::app::App;
-use crate::connection::EndId;
+use crate::end_id::EndId;
 use crate::events::Call;
 use crate::group::{Group, Member};
 use crate::packet::{DATAGRAM, DATAGRAM_HEADER, Packet};

@@ -8,8 +8,9 @@
 use super::app::App;
 use super::clients::{Carrier, Clients, browsers};
 use super::frames::Frames;
-use super::tables::Tables;
-use crate::connection::{EndId, NONE, Underway};
+use super::tables::{NONE, Tables};
+use crate::connection::Underway;
+use crate::end_id::EndId;
 use crate::events::{Call, Event, Notes};
 use crate::group::{Group, Member};
 use crate::sim::Sim;

@@ -1,6 +1,7 @@
 //! Which connection is whose: a table for each user that has any.
 
-use crate::connection::NONE;
+/// No such thing.
+pub(super) const NONE: u32 = u32::MAX;
 
 /// The tables of the users of a group, in places that are used again.
 #[derive(Clone)]

@@ -1,6 +1,6 @@
 //! One transfer on a connection of its own: data from the client, which closes behind them.
 
-use crate::connection::EndId;
+use crate::end_id::EndId;
 use crate::events::Notes;
 use crate::sim::Sim;
 use sojourn_base::Time;

@@ -1,8 +1,8 @@
 //! What applications ask of the ends of connections.
 
 use super::Sim;
-use crate::connection::EndId;
 use crate::end::End;
+use crate::end_id::EndId;
 use sojourn_base::Time;
 use sojourn_traffic::Priority;
 

@@ -1,11 +1,13 @@
 //! How endpoints are called, and what follows.
 
 use super::Sim;
-use crate::connection::{Connection, EndId, NONE, Underway};
+use crate::connection::{Connection, Underway};
 use crate::end::End;
+use crate::end_id::EndId;
 use crate::events::{Event, Notes};
-use crate::group::Group;
-use crate::net::{Done, Net, Out};
+use crate::group::{Group, NO_METER};
+use crate::net::Net;
+use crate::out::{Done, Out};
 use crate::packet::{NO_SACKS, Packet};
 use crate::probes::Probes;
 use crate::qlog::{Arrival, Subject};
@@ -79,7 +81,7 @@ impl Around<'_> {
     ) {
         conn.in_flight -= 1;
         conn.last = conn.last.max(at);
-        if conn.meter != NONE {
+        if conn.meter != NO_METER {
             self.again().meter(conn, group, at, to, packet);
         }
         let expected = match &conn.ends[to.end()] {
@@ -193,7 +195,7 @@ impl Around<'_> {
         }
         conn.in_flight += sent;
         conn.sides[end ^ 1].wait_for(direct);
-        if conn.meter != NONE && end == 0 {
+        if conn.meter != NO_METER && end == 0 {
             self.probes.sender(conn.meter, at, round_trip, &conn.ends[0]);
         }
         let side = &mut conn.sides[end];

@@ -9,8 +9,9 @@
 
 use super::Sim;
 use super::endpoints::Around;
-use crate::connection::{Connection, EndId};
+use crate::connection::Connection;
 use crate::end::End;
+use crate::end_id::EndId;
 use crate::events::Event;
 use crate::group::{Group, Member};
 use crate::packet::Packet;

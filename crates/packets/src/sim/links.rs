@@ -1,9 +1,10 @@
 //! What links do: packets come to them, are sent, tapped, handed on, or lost.
 
 use super::{Sim, flow_of};
-use crate::connection::{Connections, EndId, NONE};
+use crate::connection::Connections;
+use crate::end_id::EndId;
 use crate::events::Event;
-use crate::group::Group;
+use crate::group::{Group, NO_METER};
 use crate::net::Net;
 use crate::packet::{Beside, Packet, Standing, addresses};
 use crate::tap::Tapped;
@@ -158,7 +159,7 @@ impl Sim {
         }
         let conn = &mut self.conns[packet.conn];
         conn.in_flight -= 1;
-        if conn.meter != NONE {
+        if conn.meter != NO_METER {
             self.probes.lost(conn.meter);
         }
         self.tidy(now, packet.conn);

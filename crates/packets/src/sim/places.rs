@@ -1,9 +1,11 @@
 //! Connections are opened, and give their places back.
 
 use super::Sim;
-use crate::connection::{Connection, EndId, Side, Underway};
+use crate::connection::{Connection, Underway};
 use crate::end::End;
+use crate::end_id::EndId;
 use crate::packet::DATAGRAM;
+use crate::side::Side;
 use sojourn_base::{Kind, Time};
 
 impl Sim {

@@ -2,8 +2,9 @@
 
 use super::Sim;
 use super::endpoints::Around;
-use crate::connection::{Connection, EndId};
+use crate::connection::Connection;
 use crate::end::End;
+use crate::end_id::EndId;
 use crate::events::Event;
 use sojourn_base::Time;
 
