@@ -197,6 +197,7 @@ lint-python: .venv/.packages
 	@echo "== imports"
 	@PYTHONPATH=python $(BIN)/lint-imports --no-cache > .venv/imports.log \
 	  || { cat .venv/imports.log; exit 1; }
+	@$(BIN)/python tests/rust_circles.py
 
 format: install ## Format all code, and write what is made from the schema
 	@$(BIN)/python -m sojourn._typegen
