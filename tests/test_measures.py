@@ -258,6 +258,28 @@ def test_what_one_group_does_not_count_has_no_sum() -> None:
     assert pooling.traffic({"groups": []})["goodput_bps"] is None
 
 
+@pytest.mark.parametrize(
+    ("name", "values", "said"),
+    [
+        # In Mb/s, with one digit, and in ms with one and with none.
+        ("throughput_bps", [4e4, 1e3], ["0.040", "0.001"]),
+        ("throughput_bps", [4e7, 1e3, None], ["40.0", "0.0", shown.NOTHING]),
+        ("sojourn_mean_s", [2.4e-5, 9.96e-5], ["0.024", "0.100"]),
+        ("sojourn_mean_s", [0.0, None], ["0.0", shown.NOTHING]),
+        ("sojourn_mean_s", [1e-12], ["0.0000"]),
+        ("response_p50_s", [3e-4, 2e-3], ["0.3", "2.0"]),
+        ("response_p50_s", [0.012, 2e-3], ["12", "2"]),
+        # A share means the same on any link.
+        ("loss", [1e-5, 2e-5], ["0.00", "0.00"]),
+    ],
+)
+def test_times_and_rates_keep_two_digits_that_say_something(
+    name: str, values: list[float | None], said: list[str]
+) -> None:
+    definition = BY_NAME[name].definition
+    assert [shown.written(value, definition, values) for value in values] == said
+
+
 def test_numbers_have_signs_and_digits() -> None:
     assert shown.number(0.0123, 100, 1) == "1.2"
     assert shown.number(0.5, sign=True) == "+0" and shown.number(-2.0, sign=True) == "-2"

@@ -271,6 +271,16 @@ def test_a_baseline_that_two_are_called_is_refused() -> None:
         reference(varied, None, "pi")
 
 
+def test_what_makes_cases_alike_is_said_of_each_measure() -> None:
+    near = one([1.0] * 3, [1.001] * 3, "sojourn_mean_s")
+    small = one([1e-5] * 3, [2e-5] * 3)
+    assert sentences([near])[0] == "case and base are alike, within 1 %: mean queueing delay."
+    assert sentences([near, small])[0] == (
+        "case and base are alike: mean queueing delay (within 1 %) and loss (to the digits of the "
+        "table)."
+    )
+
+
 def one(values: Sequence[float], base: Sequence[float], name: str = "loss") -> Any:
     """The difference of two cases whose measure has these values, seed by seed."""
     definition = BY_NAME[name].definition
@@ -323,6 +333,9 @@ def test_alike_is_what_no_shown_digit_or_no_percent_tells_apart() -> None:
         found = one([1 - part] * 3, [1.0] * 3, "sojourn_p99_s")
         assert found.high == pytest.approx(-part + (2 - part) / 512)
         assert found.grade.removeprefix("seems ") == grade
+    # What is a small delay or rate depends on the link: 20 µs and 40 µs are not alike.
+    assert one([4e-5] * 3, [2e-5] * 3, "sojourn_mean_s").grade == "worse"
+    assert one([1e3] * 3, [4e4] * 3, "throughput_bps").grade == "worse"
     # An interval that ends just at the margin is within it.
     exact = one([0.5, 0.5], [0.5, 0.5])
     assert replace(exact, low=-0.005, high=0.005).grade == "alike"

@@ -204,8 +204,8 @@ def _mean(found: Advice, name: str, of: str) -> str:
     if not values:
         return NOTHING
     definition, interval = measure(of).definition, student_interval(values)
-    half = "" if interval.half is None else f" ± {written(interval.half, definition)}"
-    return f"{written(interval.mean, definition)}{half}"
+    half = "" if interval.half is None else f" ± {written(interval.half, definition, values)}"
+    return f"{written(interval.mean, definition, values)}{half}"
 
 
 def _write(found: Advice, folder: Path) -> dict[str, Path]:

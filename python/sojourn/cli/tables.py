@@ -239,7 +239,8 @@ def _differences_tables(verdict: Verdict) -> dict[str, list[list[str]]]:
 
 def _difference(each: Difference) -> list[str]:
     definition = each.measure.definition
-    scale, digits = definition.scale, max(1, definition.digits)
+    scale = definition.scale
+    digits = max(1, definition.digits_for([each.reference, each.value]))
     low, high = (number(value, scale, digits, sign=True) for value in (each.low, each.high))
     p = each.p_holm
     return [

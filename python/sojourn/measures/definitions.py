@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,8 @@ Entry = Mapping[str, Any]
 
 
 _NO_NUMBERS = (dict, str)
+# Tenths of a microsecond in milliseconds, of a kilobit in megabits.
+_MOST_DIGITS = 4
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,7 @@ class Definition:
     scale: float
     """From the unit in ``name`` to that for people."""
     digits: int
-    """Digits after the point, for people."""
+    """Digits after the point, for people; more for times and rates that would show as nothing."""
     words: str
     """What it is called in a sentence."""
     title: str
@@ -43,6 +46,18 @@ class Definition:
     """A count: no decimals."""
     quantile: bool = False
     """A quantile, which comes from the cells of a histogram."""
+
+    @property
+    def relative(self) -> bool:
+        """Whether what is small depends on the link: of times and rates, but not of shares."""
+        return self.name.endswith(("_s", "_bps"))
+
+    def digits_for(self, values: Iterable[float | None]) -> int:
+        """Digits after the point with which the largest value has two significant ones."""
+        largest = max((abs(value) * self.scale for value in values if value is not None), default=0)
+        if not self.relative or not 0 < largest < math.inf:
+            return self.digits
+        return min(max(self.digits, 1 - math.floor(math.log10(largest))), _MOST_DIGITS)
 
     def of(self, entry: Entry) -> float | None:
         """The number; None where there is nothing to measure."""

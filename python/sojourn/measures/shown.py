@@ -58,9 +58,11 @@ def number(value: float | None, scale: float = 1, digits: int = 0, *, sign: bool
     return f"{value * scale:{'+' if sign else ''}.{digits}f}"
 
 
-def written(value: float | None, definition: Definition) -> str:
-    """A measure for people, in its unit."""
-    return number(value, definition.scale, definition.digits)
+def written(
+    value: float | None, definition: Definition, beside: Sequence[float | None] = ()
+) -> str:
+    """A measure for people, in its unit, with as many digits as those ``beside`` it need."""
+    return number(value, definition.scale, definition.digits_for([value, *beside]))
 
 
 def headings(definitions: Sequence[Definition]) -> list[str]:
@@ -145,12 +147,20 @@ def _table(
     definitions: Sequence[Definition],
     of: Callable[[Entry, Definition], float | None] = lambda entry, each: each.of(entry),
 ) -> Table:
-    rows = []
-    for name, alike in _copies(entries).items():
-        found = [[of(entry, each) for entry in alike] for each in definitions]
-        cells = zip(map(_median, found), definitions, strict=True)
-        many = f"{name}, median of {len(alike)}" if len(alike) > 1 else name
-        rows.append([many, *(written(value, each) for value, each in cells)])
+    copies = _copies(entries)
+    columns = [
+        [_median([of(entry, each) for entry in alike]) for alike in copies.values()]
+        for each in definitions
+    ]
+    names = [
+        f"{name}, median of {len(alike)}" if len(alike) > 1 else name
+        for name, alike in copies.items()
+    ]
+    cells = [
+        [written(value, each, column) for value in column]
+        for each, column in zip(definitions, columns, strict=True)
+    ]
+    rows = [[name, *row] for name, *row in zip(names, *cells, strict=True)]
     return Table("", [what, *headings(definitions)], rows)
 
 
@@ -274,12 +284,17 @@ def means(
         intervals: With half of the 95 % interval.
     """
     more = more or {}
+    columns = {
+        each.name: [mean(measured[each.name]) for measured in section.values.values()]
+        for each in section.measures
+    }
 
     def cell(each: Measure, measured: Sequence[float | None]) -> str:
         known = [value for value in measured if value is not None]
-        text = written(mean(known), each.definition)
+        beside = columns[each.name]
+        text = written(mean(known), each.definition, beside)
         half = student_interval(known).half if intervals and known else None
-        return text if half is None else f"{text} ±{written(half, each.definition)}"
+        return text if half is None else f"{text} ±{written(half, each.definition, beside)}"
 
     body = [
         [

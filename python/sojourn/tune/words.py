@@ -48,9 +48,11 @@ def rows(found: Tuning, most: int | None = None) -> list[list[str]]:
 
 def numbers(found: Tuning, each: Candidate) -> list[str]:
     """The goal's measure, then of each constraint's the place where it is closest to the bound."""
-    shown = [written(found.value(each), found.goal.measure.definition)]
+    goals = [found.value(one) for one in found.full]
+    shown = [written(found.value(each), found.goal.measure.definition, goals)]
     for place, constraint in enumerate(found.constraints):
-        shown.append(written(found.closest(each, place), constraint.measure.definition))
+        beside = [found.closest(one, place) for one in found.full]
+        shown.append(written(found.closest(each, place), constraint.measure.definition, beside))
     return shown
 
 

@@ -65,7 +65,7 @@ class Difference:
         the seeds are too few for any."""
         if self.low is None or self.high is None:
             return "single"
-        if self.alike_within(ALIKE * abs(self.reference)) or self.alike_within(self._shown):
+        if self.nearly_equal or self.alike_within(self._negligible):
             return "alike"
         if self.low <= 0 <= self.high:
             return "open"
@@ -74,6 +74,11 @@ class Difference:
             return "better" if better else "worse"
         return "seems better" if better else "seems worse"
 
+    @property
+    def nearly_equal(self) -> bool:
+        """Whether the interval is no farther from 0 than a hundredth of the baseline."""
+        return self.alike_within(ALIKE * abs(self.reference))
+
     def alike_within(self, margin: float) -> bool:
         """Whether the interval is no farther from 0 than ``margin``."""
         if self.low is None or self.high is None:
@@ -81,11 +86,11 @@ class Difference:
         return max(abs(self.low), abs(self.high)) <= margin
 
     @property
-    def _shown(self) -> float:
-        """Half of the last digit in tables."""
+    def _negligible(self) -> float:
+        """Half of the last digit in tables; nothing where the link says what is small."""
         definition = self.measure.definition
         half: float = 0.5 / 10.0**definition.digits / definition.scale
-        return half
+        return 0.0 if definition.relative else half
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON and for a table."""

@@ -43,7 +43,7 @@ def _case(found: Sequence[Difference], whole: bool) -> list[str]:
         "worse": f"{case} is worse than {base}",
         "seems better": f"{case} seems better than {base}",
         "seems worse": f"{case} seems worse than {base}",
-        "alike": f"{case} and {base} are alike, within {ALIKE * 100:.0f} %",
+        "alike": f"{case} and {base} are alike",
         "open": f"No difference between {case} and {base} can be told",
     }
     said, parts = [], []
@@ -59,8 +59,10 @@ def _case(found: Sequence[Difference], whole: bool) -> list[str]:
         if grade.startswith("seems"):
             sure += f", {unsure}"
         if grade == "alike":
-            said.append(f"{verb}: {listed([_alike(each) for each in chosen])}.")
-            parts.append(f"alike in {listed([_alike(each) for each in chosen])}")
+            near = all(each.nearly_equal for each in chosen)
+            margin = f", within {ALIKE * 100:.0f} %" if near else ""
+            said.append(f"{verb}{margin}: {listed([_alike(each, near) for each in chosen])}.")
+            parts.append(f"alike in {listed([_alike(each, True) for each in chosen])}")
         else:
             items = [_item(each, named=not place) for place, each in enumerate(chosen)]
             said.append(f"{verb}{sure}: {'; '.join(items)}.")
@@ -100,10 +102,11 @@ def _what(each: Difference) -> str:
     return each.measure.definition.words + (f" of “{place}”" if place else "")
 
 
-def _alike(each: Difference) -> str:
-    """ "loss (to the digits of the table)" where a small value differs by more than the margin."""
-    near = each.alike_within(ALIKE * abs(each.reference))
-    return _what(each) + ("" if near else " (to the digits of the table)")
+def _alike(each: Difference, near: bool) -> str:
+    """ "loss (to the digits of the table)" where a small value differs by more than the margin,
+    which is named beside the others if that is not so of all."""
+    margin = "" if near else f" (within {ALIKE * 100:.0f} %)"
+    return _what(each) + (margin if each.nearly_equal else " (to the digits of the table)")
 
 
 def _value(value: float, definition: Definition) -> str:
