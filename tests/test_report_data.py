@@ -105,6 +105,38 @@ def test_labels_are_shortest_distinct_names() -> None:
     assert names(compared(web_run("droptail"), web_run("pi", qref=24))) == ["drop-tail", "PI"]
 
 
+def test_what_goes_along_with_a_discipline_is_named() -> None:
+    def on(kind: str, rate: str, *more: tuple[str, str]) -> Sample:
+        run = web_run(kind)
+        for old, new in (('rate = "100mbit"', f'rate = "{rate}"'), *more):
+            assert run.scenario_toml.count(old) == 1
+            run.scenario_toml = run.scenario_toml.replace(old, new)
+        return run
+
+    slow, fast = on("droptail", "20mbit"), on("pi", "100mbit")
+    told = ["drop-tail (bottleneck.rate = 20mbit)", "PI (bottleneck.rate = 100mbit)"]
+    assert names(compared(slow, fast)) == told
+    # One more run, and the rate is not the discipline's: a panel each.
+    layout = compared(slow, fast, on("droptail", "100mbit"))
+    assert names(layout) == ["drop-tail", "PI"]
+    assert sorted(panel.name for panel in layout.panels) == [
+        "98\u00a0% load, bottleneck.rate = 100mbit",
+        "98\u00a0% load, bottleneck.rate = 20mbit",
+    ]
+    # Of many fields the first.
+    other = on(
+        "pi",
+        "100mbit",
+        ('duration = "60s"', 'duration = "80s"'),
+        ('warmup = "10s"', 'warmup = "20s"'),
+        ('delay = "5ms"', 'delay = "9ms"'),
+        ('rtt = "10ms..150ms"', 'rtt = "90ms"'),
+    )
+    (name,) = [name for name in names(compared(slow, other)) if name.startswith("PI")]
+    assert name.startswith("PI (duration = 80s, warmup = 20s, ")
+    assert name.endswith(", 2 more)")
+
+
 def test_ecn_is_the_same_colour_dashed() -> None:
     series = {one.name: one for one in compared(web_run("pi"), web_run("pi", ecn=True)).series}
     assert series["PI"].light == series["PI ECN"].light

@@ -52,8 +52,8 @@ def differences(layout: Layout, baseline: str | None = None) -> Differences | No
     number = len(verdict.differences)
     corrected = f" after Holm’s correction for the {number} comparisons here" if number > 1 else ""
     note = (
-        f"Difference from {base} under otherwise equal conditions and the same seed, with its "
-        f"95 % interval over {formatting.listed([str(n) for n in counts])} pairs. An asterisk: "
+        f"Difference from {base} with the same seed, all equal but for what their names say, with "
+        f"its 95 % interval over {formatting.listed([str(n) for n in counts])} pairs. An asterisk: "
         f"p < {LEVEL}{corrected}."
     )
     return Differences(verdict, note, MeasureTable(tuple(columns), made))

@@ -2,7 +2,8 @@
 
 The names come from the scenarios themselves. Every field that differs between two runs is either
 the discipline at the link that is reported on, the load, or something else; fields that are the
-same everywhere are not named. Runs that differ only in the seed are repeats of one curve.
+same everywhere are not named. What has one value with each discipline belongs to its curve's name.
+Runs that differ only in the seed are repeats of one curve.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from sojourn.report.runs import ReportError, Run, number
 from sojourn.scenario import Scenario
 
 ALL_RUNS = "all runs"
+# Of fields that go along with a discipline, a curve's name has the first.
+_NAMED = 3
 
 T = TypeVar("T", bound=Hashable)
 
@@ -113,7 +116,7 @@ def arrange(runs: Sequence[Run]) -> Layout:
     managed = [run for run in runs if not run.reference] or list(runs)
     told = all(run.varied for run in runs)
     facts = {id(run): _facts(run, link, told) for run in runs}
-    varied = _varied([facts[id(run)] for run in managed])
+    varied, along = _varied([facts[id(run)] for run in managed])
 
     disciplines = _distinct(facts[id(run)].discipline for run in managed)
     loads = _distinct(facts[id(run)].load for run in managed)
@@ -126,7 +129,8 @@ def arrange(runs: Sequence[Run]) -> Layout:
 
     series: dict[Hashable, Series]
     if by_discipline:
-        heading, series = "Discipline", _discipline_series(disciplines)
+        beside = {facts[id(run)].discipline: facts[id(run)].named(along) for run in managed}
+        heading, series = "Discipline", _discipline_series(beside)
     elif by_other:
         names = {other: ", ".join(f"{key} = {value}" for key, value in other) for other in others}
         heading, series = "Variant", _plain_series(names)
@@ -298,8 +302,11 @@ def _flatten(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
         yield path, str(value)
 
 
-def _varied(facts: Sequence[_Facts]) -> list[str]:
-    """The fields that differ and say something that load and discipline do not say already."""
+def _varied(facts: Sequence[_Facts]) -> tuple[list[str], list[str]]:
+    """The fields that differ whatever the discipline, and those that go along with it.
+
+    How many users make a load, the load says already.
+    """
     keys = _distinct(key for fact in facts for key in fact.fields)
     varied = [key for key in keys if len({fact.fields.get(key) for fact in facts}) > 1]
 
@@ -309,11 +316,13 @@ def _varied(facts: Sequence[_Facts]) -> list[str]:
             values.setdefault(what(fact), set()).add(fact.fields.get(key))
         return all(len(seen) == 1 for seen in values.values())
 
-    return [
-        key
-        for key in varied
-        if not (told_by(key, lambda f: f.load) or told_by(key, lambda f: f.discipline))
-    ]
+    free: list[str] = []
+    along: list[str] = []
+    for key in varied:
+        if key.rpartition(".")[2] == "users" and told_by(key, lambda f: f.load):
+            continue
+        (along if told_by(key, lambda f: f.discipline) else free).append(key)
+    return free, along
 
 
 def _belongs(reference: _Facts, load: float | None, named: Sequence[tuple[str, str]]) -> bool:
@@ -329,8 +338,12 @@ def _belongs(reference: _Facts, load: float | None, named: Sequence[tuple[str, s
     )
 
 
-def _discipline_series(disciplines: Sequence[_Discipline]) -> dict[Hashable, Series]:
-    """Names as short as they can be: the kind, the parameters that tell two apart, and ECN."""
+def _discipline_series(
+    beside: Mapping[_Discipline, Sequence[tuple[str, str]]],
+) -> dict[Hashable, Series]:
+    """Names as short as they can be: the kind, the parameters that tell two apart, ECN, and what
+    else is set with it."""
+    disciplines = list(beside)
     names = {d: _discipline_name(d, disciplines) for d in disciplines}
     looks = style.looks(
         [(d.kind, names[d].removesuffix(d.ecn).rstrip(), d.marks) for d in disciplines]
@@ -338,7 +351,7 @@ def _discipline_series(disciplines: Sequence[_Discipline]) -> dict[Hashable, Ser
     unique: dict[str, int] = {}
     series: dict[Hashable, Series] = {}
     for discipline, look in zip(disciplines, looks, strict=True):
-        name = names[discipline]
+        name = names[discipline] + _along(beside[discipline])
         unique[name] = unique.get(name, 0) + 1
         if unique[name] > 1:
             name = f"{name}, tcp.ecn {discipline.tcp_ecn or 'default'}"
@@ -357,6 +370,13 @@ def _discipline_name(discipline: _Discipline, all_of: Sequence[_Discipline]) -> 
     words = [style.DISPLAY.get(discipline.kind, discipline.kind)]
     words += [f"{key} {mine[key]}" for key in telling if key in mine]
     return " ".join([*words, discipline.ecn]).rstrip()
+
+
+def _along(fields: Sequence[tuple[str, str]]) -> str:
+    said = [f"{key} = {value}" for key, value in fields[:_NAMED]]
+    if len(fields) > _NAMED:
+        said.append(f"{len(fields) - _NAMED} more")
+    return f" ({', '.join(said)})" if said else ""
 
 
 def _plain_series(names: Mapping[Any, str]) -> dict[Hashable, Series]:
