@@ -82,7 +82,7 @@ def test_all_has_every_extra_for_users() -> None:
         "theory --help",
         "lab --help",
         "tune --help",
-        "advise --down 10mbit --up 2mbit --seconds 30 --repeat 1",
+        "advise --down 10mbit --up 2mbit --seconds 30 --repeat 3",
     ],
 )
 def test_the_package_alone_does(tmp_path: Path, line: str) -> None:

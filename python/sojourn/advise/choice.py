@@ -12,11 +12,14 @@ from sojourn._engine import quantity as read
 from sojourn.advise.line import SHAPED
 from sojourn.defaults import SEEDS
 from sojourn.deploy import Deployment, deploy
+from sojourn.deploy.script import ETHERNET
 from sojourn.diagnoses import before
 from sojourn.errors import InputError, Interrupted
+from sojourn.quantities import whole
 from sojourn.scenario import Scenario
 from sojourn.statistics import paired_difference
 from sojourn.sweep import Case, Result, Results, sweep
+from sojourn.verdict.judge import LEAST_SEEDS
 
 if TYPE_CHECKING:
     from sojourn.sweep.execute import Progress
@@ -31,8 +34,38 @@ MEASURES = {
     "video_bitrate_bps": "films: bit rate",
     "goodput_bps": "all: rate of transfers",
 }
-# What sqm-scripts calls the set-up of each.
-_SQM = {"fq_codel": "simple.qos", "cake": "piece_of_cake.qos"}
+# What sqm-scripts calls the set-up of each, and what that does otherwise than our script.
+_SQM = {
+    "fq_codel": (
+        "simplest.qos",
+        "SQM's limit is 1001 packets, its burst 1 ms, and below 2.8 Mb/s its target longer.",
+    ),
+    "cake": (
+        "piece_of_cake.qos",
+        "SQM's CAKE has one tin instead of three, looks behind NAT for the machines, and clears "
+        "the DSCP of what comes in.",
+    ),
+}
+# The rates that a shaper takes.
+_SHAPES = ("1kbit", "1tbit")
+_CHANGES = (
+    "a line whose rate changes cannot be shaped to a part of it; take it out, and give the rate "
+    "that the line has at its slowest"
+)
+# Fields of a line that no router can shape, and why.
+_REFUSED = {
+    "schedule": _CHANGES,
+    "autorate": _CHANGES,
+    "wifi": (
+        "a shaper has to be below what the medium carries, which is less than the PHY's rate and "
+        "not the same all the time; take it out, and give the rate that the medium carries at its "
+        "slowest"
+    ),
+    "docsis": (
+        "there a discipline is the modem's own, and a router's stands before the modem; take it "
+        "out: requests and grants add the same few ms under each"
+    ),
+}
 COST = 0.1
 """So much of the best one's rate may be given for shorter queues, beside what the shaper takes."""
 # A mean that is a tenth less is not more than a tenth by rounding.
@@ -56,6 +89,17 @@ class TooDear:
 
 
 @dataclass(frozen=True)
+class Unsure:
+    """A discipline under which pings are noticeably sooner in the mean, but not surely."""
+
+    name: str
+    ping_p99_s: float
+    """The mean over the seeds."""
+    instead_s: float
+    """That of the one that is taken."""
+
+
+@dataclass(frozen=True)
 class Advice:
     """What to take, and why."""
 
@@ -69,6 +113,8 @@ class Advice:
     """What a shaper leaves of the line, "down" and "up", in bit/s."""
     too_dear: Sequence[TooDear] = ()
     """What the rate of transfers speaks against."""
+    unsure: Sequence[Unsure] = ()
+    """What more seeds may speak for."""
 
     def seeds(self, measure: str) -> list[int]:
         """The seeds in which all that ran have a measure: only over the same may they be compared.
@@ -95,25 +141,39 @@ class Advice:
 
     def sqm(self) -> list[str]:
         """The same for OpenWrt's SQM, as ``uci`` takes it; nothing where it has no script."""
-        script = _SQM.get(self.taken or "")
-        if script is None:
+        if self.taken not in _SQM:
             return []
         # SQM has one value for both ways: too large a one only costs rate.
-        frames = frames_of(self.scenarios[TODAY])
-        overhead = max(each["frame_overhead"] for each in frames.values())
+        ways = ways_of(self.scenarios[TODAY]).values()
+        overhead, least = (max(each[name] for each in ways) for name in FRAME)
         values = {
             "enabled": 1,
             "download": round(self.shaped["down"] / 1000),
             "upload": round(self.shaped["up"] / 1000),
             "qdisc": self.taken,
-            "script": script,
+            "script": _SQM[self.taken][0],
             "linklayer": "ethernet",
             "overhead": overhead,
+            "tcMPU": least,
+            "linklayer_adaptation_mechanism": "cake",
         }
+        if self.taken != "cake":
+            # As our script has it: HTB counts, with the header of an Ethernet in each packet.
+            values["overhead"] = max(0, overhead - ETHERNET)
+            values["linklayer_adaptation_mechanism"] = "htb_private"
         return [
             *(f"uci set sqm.@queue[0].{name}='{value}'" for name, value in values.items()),
             "uci commit sqm && service sqm restart",
         ]
+
+    def sqm_remarks(self) -> list[str]:
+        """What SQM does otherwise than :meth:`scripts`."""
+        if self.taken not in _SQM:
+            return []
+        down, up = ways_of(self.scenarios[TODAY]).values()
+        differ = any(down[name] != up[name] for name in FRAME)
+        larger = "Its overhead and tcMPU are for both ways: the larger of each."
+        return [_SQM[self.taken][1], *([larger] if differ else [])]
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, for JSON."""
@@ -122,6 +182,7 @@ class Advice:
             "stopped_early": self.taken is None,
             "shaped_bps": dict(self.shaped),
             "too_dear": [asdict(each) for each in self.too_dear],
+            "unsure": [asdict(each) for each in self.unsure],
             "diagnoses": [each.to_dict() for each in before(self.scenarios[TODAY])],
             "seeds": {name: [each.seed for each in self.runs[name]] for name in self.scenarios},
             "measures": {
@@ -133,13 +194,13 @@ class Advice:
             },
             "scripts": {name: each.script() for name, each in self.scripts().items()},
             "sqm": self.sqm(),
+            "sqm_remarks": self.sqm_remarks(),
         }
 
 
 def advise(
     scenario: Scenario,
     *,
-    link_layer: str | None = None,
     seeds: int = SEEDS,
     workers: int | None = None,
     out: str | Path | None = None,
@@ -156,8 +217,7 @@ def advise(
 
     Args:
         scenario: The line as it is: a dumbbell whose way back has a rate, with pings.
-        link_layer: What CAKE is told of the line; by default its frame_overhead and min_frame.
-        seeds: How many, counted from the scenario's own.
+        seeds: How many, counted from the scenario's own; at least 3, as fewer make nothing sure.
         workers: How many runs at a time; default one for each core.
         out: Folder that keeps the runs.
         progress: Called ten times a second.
@@ -168,18 +228,16 @@ def advise(
         ScenarioError: If something is wrong with it.
         Interrupted: (a KeyboardInterrupt) on Ctrl-C, with what is finished.
     """
+    whole("seeds", seeds, least=LEAST_SEEDS)
     _check(scenario)
-    link = json.loads(scenario.to_json())["bottleneck"]
-    down = str(link["rate"])
-    up = str((link.get("reverse") or {}).get("rate") or down)
+    shaped = {way: _less(table["rate"]) for way, table in ways_of(scenario).items()}
     scenarios = {TODAY: scenario}
-    scenarios |= {name: _shaped(scenario, name, down, up, link_layer) for name in _ROUTER}
+    scenarios |= {name: _shaped(scenario, name, shaped) for name in _ROUTER}
     first = scenario.facts.seed
     cases = [
         Case({"bottleneck.qdisc": name}, each, range(first, first + seeds), name=name)
         for name, each in scenarios.items()
     ]
-    shaped = {"down": _less(down), "up": _less(up)}
     try:
         all_runs = sweep(cases, out, workers=workers, progress=progress, notice=notice)
     except Interrupted as stopped:
@@ -187,7 +245,8 @@ def advise(
         raise Interrupted(Advice(None, scenarios, some, shaped)) from None
     runs = _by_name(all_runs, scenarios)
     taken = _best(runs)
-    return Advice(taken, scenarios, runs, shaped, _too_dear(runs, taken))
+    too_dear, unsure = _too_dear(runs, taken), _unsure(runs, taken)
+    return Advice(taken, scenarios, runs, shaped, too_dear, unsure)
 
 
 def _check(scenario: Scenario) -> None:
@@ -196,16 +255,21 @@ def _check(scenario: Scenario) -> None:
     link = fields.get("bottleneck")
     if link is None:
         raise InputError("the scenario has no [bottleneck]; give the line as one")
-    back = link.get("reverse") or {}
-    if back == "ideal":
+    if link.get("reverse") == "ideal":
         raise InputError('bottleneck.reverse = "ideal": give the way back a rate')
-    for place, table in (("bottleneck", link), ("bottleneck.reverse", back)):
-        for name in ("schedule", "autorate"):
+    own = {"down": link, "up": link.get("reverse") or {}}
+    least, most = (float(read("rate", each)) for each in _SHAPES)
+    for way, table in ways_of(scenario).items():
+        # What the way back has not of its own it has of the way forward.
+        places = {name: _PLACES[way if name in own[way] else "down"] for name in table}
+        for name, why in _REFUSED.items():
             if table.get(name) is not None:
-                raise InputError(
-                    f"{place}.{name}: a line whose rate changes cannot be shaped to a part of it; "
-                    "take it out, and give the rate that the line has at its slowest"
-                )
+                raise InputError(f"{places[name]}.{name}: {why}")
+        if not least <= _less(table["rate"]) <= most:
+            raise InputError(
+                f'{places["rate"]}.rate = "{table["rate"]}": {100 * SHAPED:.0f} % of it must be '
+                f"from {' to '.join(_SHAPES)}, as shapers take it"
+            )
     if fields.get("changes"):
         raise InputError("changes: the line has to be the same all the time; take them out")
     if not any(group["kind"] == "ping" for group in fields["traffic"]):
@@ -222,15 +286,18 @@ def _by_name(runs: Iterable[Result], names: Iterable[str]) -> dict[str, Results]
     return {name: Results([each for each in every if each.case.name == name]) for name in names}
 
 
-def frames_of(scenario: Scenario) -> dict[str, dict[str, int]]:
-    """What the line adds to a packet, "down" and "up": frame_overhead and min_frame in bytes."""
+FRAME = ("frame_overhead", "min_frame")
+_PLACES = {"down": "bottleneck", "up": "bottleneck.reverse"}
+
+
+def ways_of(scenario: Scenario) -> dict[str, dict[str, Any]]:
+    """The line each way, "down" and "up", as tables with all of its fields."""
     link = json.loads(scenario.to_json())["bottleneck"]
-    back = link.get("reverse")
-    ways = {"down": link, "up": {**link, **(back if isinstance(back, dict) else {})}}
-    return {
-        way: {name: int(table.get(name) or 0) for name in ("frame_overhead", "min_frame")}
-        for way, table in ways.items()
-    }
+    back = link.pop("reverse", None)
+    back = back if isinstance(back, dict) else {}
+    # What belongs to a rate does not come with another one.
+    to_rate = ("schedule", "docsis", "autorate") if "rate" in back else ()
+    return {"down": link, "up": {k: v for k, v in link.items() if k not in to_rate} | back}
 
 
 def _less(rate: str) -> int:
@@ -238,29 +305,25 @@ def _less(rate: str) -> int:
     return round(SHAPED * float(read("rate", rate)))
 
 
-def _shaped(scenario: Scenario, name: str, down: str, up: str, link_layer: str | None) -> Scenario:
-    """The line behind a router that holds its rates a little below the line's."""
-    frames = frames_of(scenario)
+def _shaped(scenario: Scenario, name: str, shaped: Mapping[str, int]) -> Scenario:
+    """The line behind a router that holds its rates a little below the line's.
 
-    def of(rate: str, way: str) -> tuple[str, Mapping[str, object]]:
-        less = f"{_less(rate)}bit"
+    CAKE shapes by itself, and counts what frames add. Before the others a script has HTB, which
+    counts that too. A token bucket (``tbf``) does not, so they are given a line of the lower rate.
+    It has no device: nothing waits below a shaper.
+    """
+    changes: dict[str, object] = {}
+    for way, table in ways_of(scenario).items():
+        less, place = f"{shaped[way]}bit", _PLACES[way]
         if name == "cake":
-            # It shapes by itself, and counts the line's own bytes.
-            overhead, least = frames[way].values()
+            overhead, least = (table[each] for each in FRAME)
             adds = {"overhead": overhead, "mpu": least}
-            line = adds if link_layer is None else {"link_layer": link_layer}
-            return rate, {"kind": name, "bandwidth": less, **line}
-        return less, {"kind": name}
-
-    (down, down_qdisc), (up, up_qdisc) = of(down, "down"), of(up, "up")
-    return scenario.with_(
-        {
-            "bottleneck.rate": down,
-            "bottleneck.qdisc": down_qdisc,
-            "bottleneck.reverse.rate": up,
-            "bottleneck.reverse.qdisc": up_qdisc,
-        }
-    )
+            changes[f"{place}.qdisc"] = {"kind": name, "bandwidth": less, **adds}
+            continue
+        changes |= {f"{place}.rate": less, f"{place}.qdisc": {"kind": name}}
+        if table.get("device") is not None:
+            changes[f"{place}.device"] = {"packets": 0}
+    return scenario.with_(changes)
 
 
 def _costs(runs: Mapping[str, Results]) -> dict[str, float]:
@@ -280,6 +343,21 @@ def _too_dear(runs: Mapping[str, Results], taken: str) -> list[TooDear]:
         if cost > _MOST and sooner is not None and sooner < 0 and None not in means:
             mine, theirs = (float(each or 0) for each in means)
             found.append(TooDear(name, mine, theirs, cost))
+    return found
+
+
+def _unsure(runs: Mapping[str, Results], taken: str) -> list[Unsure]:
+    """What might be taken instead, if seeds told more: what costs too much is not among it."""
+    found = []
+    for name, cost in _costs(runs).items():
+        means = [runs[each].mean("ping_p99_s") for each in (name, taken)]
+        if cost > _MOST or None in means:
+            continue
+        mine, theirs = (float(each or 0) for each in means)
+        noticed = _COUNTS["ping_p99_s"]
+        sure = _by(runs[name], runs[taken], "ping_p99_s", noticed) is not None
+        if theirs - mine >= noticed and not sure:
+            found.append(Unsure(name, mine, theirs))
     return found
 
 
@@ -305,10 +383,9 @@ def _sooner(one: Results, other: Results) -> bool:
 def _by(one: Results, other: Results, measure: str, noticed: float) -> float | None:
     """By how much one differs from another, surely and noticeably; none if it does not."""
     mine, theirs = one.paired(other, measure)
-    if not mine:
+    if len(mine) < LEAST_SEEDS:
         return None
     found = paired_difference(mine, theirs)
-    low = found.mean if found.low is None else found.low
-    high = found.mean if found.high is None else found.high
+    low, high = found.low or 0.0, found.high or 0.0
     sure = low > 0 or high < 0
     return found.mean if sure and abs(found.mean) >= noticed else None

@@ -23,7 +23,7 @@ from sojourn.statistics import relative_interval, student_interval
 
 if TYPE_CHECKING:
     from sojourn.advise import Advice
-    from sojourn.advise.choice import TooDear
+    from sojourn.advise.choice import TooDear, Unsure
     from sojourn.scenario import Scenario
 
 _WAYS = {"up": "For what leaves the router", "down": "For what comes in"}
@@ -58,6 +58,7 @@ def advise(
     from sojourn.advise import LINKS, Line
     from sojourn.advise import advise as make
     from sojourn.diagnoses import before
+    from sojourn.verdict.judge import LEAST_SEEDS
 
     if file is not None and (given := typed(context, _LINE)):
         raise InputError(
@@ -70,16 +71,25 @@ def advise(
         )
     if link not in LINKS:
         raise InputError(f"--link {link}: must be one of {', '.join(LINKS)}")
+    if repeat < LEAST_SEEDS:
+        raise InputError(
+            f"--repeat {repeat}: so few seeds tell no discipline from another for sure; take "
+            f"{LEAST_SEEDS} or more"
+        )
     if file is not None:
         layer = link if typed(context, ("link",)) else None
         scenario = _framed(scenario_of(file, None, None), layer, file)
     else:
-        layer, scenario = link, Line(str(down), str(up), rtt, link, users).today(seconds)
+        try:
+            line_of = Line(str(down), str(up), rtt, link, users)
+        except InputError as error:
+            # It begins with the field, which has the option's name.
+            raise InputError(f"--{error}") from error
+        scenario = line_of.today(seconds)
     try:
         with SweepLine(quiet=quiet) as line:
             found = make(
                 scenario,
-                link_layer=None if layer is None else LINKS[layer][0],
                 seeds=repeat,
                 workers=workers,
                 out=out,
@@ -102,43 +112,42 @@ def advise(
 
 
 def _framed(scenario: Scenario, link: str | None, file: Path) -> Scenario:
-    """The line of a file with the frames of the kind of line that was typed, if any: what is
-    simulated, what CAKE is told and what is written for the router are then the same.
+    """The line of a file with the frames of the kind of line that was typed, if any, and the rates
+    that they have.
 
     Raises:
         InputError: If the file says otherwise.
     """
     from sojourn.advise import LINKS
-    from sojourn.advise.choice import frames_of
+    from sojourn.advise.choice import FRAME, ways_of
 
-    if link is None or "bottleneck" not in scenario.to_dict():
+    table = scenario.to_dict().get("bottleneck")
+    if link is None or table is None:
         return scenario
-    wanted = dict(zip(("frame_overhead", "min_frame"), LINKS[link][1:], strict=True))
-    for way, own in frames_of(scenario).items():
+    framing = LINKS[link]
+    wanted = {name: getattr(framing, name) for name in FRAME}
+    for way, fields in ways_of(scenario).items():
+        own = {name: fields[name] for name in FRAME}
         if any(own.values()) and own != wanted:
             theirs, its = (", ".join(f"{k} = {v}" for k, v in x.items()) for x in (wanted, own))
             raise InputError(
                 f"--link {link}: has {theirs}, {file} has {its} ({way}); leave one of them out"
             )
-    return scenario.with_({f"bottleneck.{name}": value for name, value in wanted.items()})
+    changes = {f"bottleneck.{name}": value for name, value in wanted.items()}
+    changes["bottleneck.rate"] = framing.of(table["rate"])
+    back = table.get("reverse")
+    if isinstance(back, dict) and "rate" in back:
+        changes["bottleneck.reverse.rate"] = framing.of(back["rate"])
+    return scenario.with_(changes)
 
 
 def _show(found: Advice) -> None:
     from sojourn.advise.choice import MEASURES, TODAY
     from sojourn.cli.tables import show
 
-    if found.taken == TODAY:
-        which = " that keeps nine tenths of the goodput" if found.too_dear else ""
-        print(f"Leave the line as it is: no discipline of the router{which} is surely better.")
-    else:
-        print(f"Take {found.taken}, shaped to 95 % of the line's rates:")
-        for name, words in MEASURES.items():
-            if gain := _gain(found, name):
-                print(f"  {words} {gain}")
-    for dear in found.too_dear:
-        prose.show(_too_dear(dear))
-    print()
     count = len(found.runs[TODAY])
+    _show_choice(found, count)
+    print()
     shown = [name for name in MEASURES if found.values(TODAY, name)]
     definitions = {name: measure(name).definition for name in shown}
     # What has no family of its own says whose it is.
@@ -155,6 +164,31 @@ def _show(found: Advice) -> None:
         seeds = found.seeds(name)
         if len(seeds) < count and any(each.values(name) for each in found.runs.values()):
             prose.show(_fewer(MEASURES[name], len(seeds), count))
+    _show_commands(found)
+
+
+def _show_choice(found: Advice, seeds: int) -> None:
+    """What to take and what it gains; what was passed over, and why."""
+    from sojourn.advise.choice import MEASURES, TODAY
+
+    if found.taken != TODAY:
+        print(f"Take {found.taken}, shaped to 95 % of the line's rates:")
+        for name, words in MEASURES.items():
+            if gain := _gain(found, name):
+                print(f"  {words} {gain}")
+    else:
+        which = " that keeps nine tenths of the goodput" if found.too_dear else ""
+        sure = f"no discipline of the router{which} is surely better"
+        open_ = f"{seeds} seeds do not tell: {sure}." if found.unsure else ""
+        print(open_ or f"Leave the line as it is: {sure}.")
+    for dear in found.too_dear:
+        prose.show(_too_dear(dear))
+    for each in found.unsure:
+        prose.show(_unsure(each, seeds))
+
+
+def _show_commands(found: Advice) -> None:
+    """The commands for the router."""
     for way, each in found.scripts().items():
         print(f"\n{_WAYS[way]}, with your device towards the line for eth0:")
         for command in each.typed("eth0"):
@@ -163,6 +197,8 @@ def _show(found: Advice) -> None:
         print("\nOr with OpenWrt's SQM, for both ways:")
         for command in lines:
             print(f"  {command}")
+        for remark in found.sqm_remarks():
+            prose.show(remark)
 
 
 def _fewer(words: str, seeds: int, count: int) -> str:
@@ -172,15 +208,25 @@ def _fewer(words: str, seeds: int, count: int) -> str:
 
 
 def _too_dear(each: TooDear) -> str:
+    return (
+        f"{_pings(each, 'would')}, but costs {100 * each.cost:.0f} % of the goodput that a shaper "
+        "leaves, more than a tenth."
+    )
+
+
+def _unsure(each: Unsure, seeds: int) -> str:
+    return f"{_pings(each, 'may')}, of which {seeds} seeds are not sure; give more --repeat."
+
+
+def _pings(each: TooDear | Unsure, would: str) -> str:
+    """What pings take under one that is not taken."""
+    from sojourn.advise.choice import TODAY
     from sojourn.style import DISPLAY
 
     definition = measure("ping_p99_s").definition
     mine, instead = (written(value, definition) for value in (each.ping_p99_s, each.instead_s))
-    return (
-        f"{DISPLAY.get(each.name, each.name)} would bring 99 % of pings to "
-        f"{mine} {definition.unit} instead of {instead}, but costs {100 * each.cost:.0f} % of the "
-        "goodput that a shaper leaves, more than a tenth."
-    )
+    name = "The line as it is" if each.name == TODAY else DISPLAY.get(each.name, each.name)
+    return f"{name} {would} bring 99 % of pings to {mine} {definition.unit} instead of {instead}"
 
 
 def _gain(found: Advice, name: str) -> str | None:
