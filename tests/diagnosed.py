@@ -66,6 +66,10 @@ EARLY: dict[str, tuple[Mapping[str, object], Mapping[str, object]]] = {
         {"traffic": [{"kind": "udp", "rate": "25mbit"}]},
         {"traffic": [{"kind": "udp", "rate": "19mbit"}]},
     ),
+    "shaper-above-link": (
+        {"bottleneck.qdisc": {"kind": "cake", "bandwidth": "25mbit"}},
+        {"bottleneck.qdisc": {"kind": "cake", "bandwidth": "19mbit"}},
+    ),
     "unstable-gains": (
         {"bottleneck.qdisc": {"kind": "pi", "a": 1e-2, "b": 9.9e-3}, "tcp.congestion": "reno"},
         {"bottleneck.qdisc": "pi", "tcp.congestion": "reno"},

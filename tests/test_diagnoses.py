@@ -318,6 +318,62 @@ def test_red_is_judged_with_its_drops_spaced(
     assert ("unstable-gains" in [each.name for each in found]) == oscillates
 
 
+CAKE = {"kind": "cake", "bandwidth": "19mbit"}
+TBF = {"kind": "tbf", "rate": "25mbit"}
+STEPS = {"kind": "steps", "steps": [["20s", "10mbit"]]}
+
+
+@pytest.mark.parametrize(
+    ("link", "places"),
+    [
+        ({"qdisc": TBF}, ["bottleneck.qdisc.rate", "bottleneck.reverse.qdisc.rate"]),
+        # The way back has the discipline of the way there, and a rate of its own.
+        ({"qdisc": CAKE, "reverse": {"rate": "2mbit"}}, ["bottleneck.reverse.qdisc.bandwidth"]),
+        ({"qdisc": CAKE, "reverse": {"rate": "2mbit", "qdisc": "codel"}}, []),
+        ({"qdisc": CAKE, "reverse": "ideal"}, []),
+        # Packets of 1500 bytes take 53 bytes for 48, or the link itself adds something.
+        ({"qdisc": {**CAKE, "bandwidth": "21mbit", "framing": "atm"}}, []),
+        ({"qdisc": {**TBF, "rate": "20mbit"}, "reverse": "ideal"}, []),
+        (
+            {"qdisc": {**TBF, "rate": "20mbit"}, "frame_overhead": 38, "reverse": "ideal"},
+            ["bottleneck.qdisc.rate"],
+        ),
+        # What changes is not compared.
+        ({"qdisc": TBF, "schedule": STEPS}, []),
+        ({"qdisc": TBF, "docsis": {"channel": "100mbit"}}, []),
+        ({"qdisc": {**CAKE, "bandwidth": "25mbit", "autorate_ingress": True}}, []),
+        # A bucket without a rate has nine tenths of the link's.
+        ({"qdisc": "tbf"}, []),
+    ],
+)
+def test_a_shaper_above_its_link(link: dict[str, Any], places: list[str]) -> None:
+    told = before(Scenario(GOOD | {"bottleneck": {**GOOD["bottleneck"], **link}}))
+    assert [(each.name, each.place) for each in told] == [
+        ("shaper-above-link", place) for place in places
+    ]
+
+
+def test_a_shaper_that_changes_may_come_below_its_link() -> None:
+    def told(path: str, value: object) -> set[str]:
+        changes = [{"at": "20s", "set": {path: value}}]
+        return names(before(changed({"bottleneck.qdisc": TBF, "changes": changes})))
+
+    assert told("bottleneck.rate", "50mbit") == set()
+    assert told("bottleneck.qdisc.rate", "10mbit") == set()
+    assert told("tcp.congestion.beta", 0.5) == {"shaper-above-link"}
+
+
+def test_diagnoses_know_the_links_of_a_parking_lot() -> None:
+    lot = {"hops": 2, "rate": "10mbit", "delay": "5ms", "qdisc": {**CAKE, "bandwidth": "5mbit"}}
+    lot["reverse"] = {"rate": "2mbit"}
+    fields = {name: GOOD[name] for name in ("duration", "warmup", "traffic")}
+    (found,) = before(Scenario(fields | {"parking_lot": lot}))
+    assert (found.name, found.place) == (
+        "shaper-above-link",
+        "parking_lot.reverse.qdisc.bandwidth",
+    )
+
+
 @pytest.mark.parametrize("name", LATE)
 def test_what_came_out(name: str) -> None:
     for changes, speaks in zip(LATE[name], (True, False), strict=True):

@@ -45,7 +45,7 @@ def not_settled(facts: Facts) -> Iterator[Finding]:
     """
     if facts.samples is None or _changes(facts):
         return
-    for one in facts.disciplines:
+    for one in facts.queues:
         link = facts.link(one.link)
         if link is None or not link["arrived"]:
             continue

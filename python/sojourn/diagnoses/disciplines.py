@@ -7,11 +7,12 @@ import math
 from array import array
 from collections.abc import Iterator
 
-from sojourn._engine import defaults, margins
+from sojourn._engine import defaults, margins, quantity
 from sojourn.diagnoses.facts import PASSIVE, Facts, Group, Qdisc, seconds
 from sojourn.diagnoses.finding import Finding
 from sojourn.diagnoses.remedies import DESIGNS
 from sojourn.errors import Error
+from sojourn.formatting import trimmed
 
 # Disciplines whose gains stay as they are set, with a rule that makes them for a link. ARED moves
 # its own, CoDel has none, and a table has no linear model.
@@ -158,4 +159,35 @@ def _margin(facts: Facts, one: Qdisc) -> float | None:
     return None if math.isnan(phase) else phase
 
 
-EARLY = (ecn_on_one_side, target_above_interval, setting_without_effect, unstable_gains)
+def shaper_above_link(facts: Facts) -> Iterator[Finding]:
+    """A shaper lets more pass than its link sends.
+
+    CAKE's `bandwidth` or TBF's `rate` is above that of the link, where packets of mean size are
+    counted with what the shaper and the link add to them: it never holds one back. Where the
+    link is another device's, such as a modem's, packets wait in that, and not in the discipline.
+    Nothing is said where the rate of the link changes.
+    """
+    for one in facts.queues:
+        name = one.at.idle_shaper(one.settings)
+        varies = one.at.fields.get("docsis") or one.at.fields.get("autorate")
+        capacity = facts.constant_rate(one.link)
+        if name is None or capacity is None or varies or facts.sets(one.at.place_of("qdisc")):
+            continue
+        rate = float(quantity("rate", one.settings[name]))
+        remedy = f"set {name} below the link's rate, or leave it out"
+        yield Finding(
+            f"{one.place}.{name}",
+            f"a {name} of {trimmed(rate / 1e6, 6)} Mb/s lets more pass than a link of "
+            f"{trimmed(capacity / 1e6, 6)} Mb/s sends: the shaper holds nothing back",
+            remedy if one.own else f"give the way back a qdisc of its own: {remedy}",
+            {"shaper_bps": rate, "rate_bps": capacity},
+        )
+
+
+EARLY = (
+    ecn_on_one_side,
+    target_above_interval,
+    setting_without_effect,
+    unstable_gains,
+    shaper_above_link,
+)

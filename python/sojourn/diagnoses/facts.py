@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from sojourn._engine import quantity, resolved
 from sojourn.errors import Error
+from sojourn.links import Link
+from sojourn.links import links as links_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,8 +53,7 @@ class Qdisc:
 
     place: str
     """Such as ``bottleneck.qdisc``."""
-    link: str
-    """The name of the link."""
+    at: Link
     kind: str
     written: Row
     """What the scenario says."""
@@ -60,6 +61,16 @@ class Qdisc:
     """That and the defaults."""
     rate_bps: float
     mean_packet: int
+
+    @property
+    def link(self) -> str:
+        """The name of the link; of many alike, the first one's."""
+        return self.at.names[0]
+
+    @property
+    def own(self) -> bool:
+        """Whether it is written for this link, not taken over from the way there."""
+        return "qdisc" in self.at.given
 
 
 @dataclass(frozen=True)
@@ -133,7 +144,7 @@ class Facts:
     fields: Row
     groups: list[Group]
     """All groups of traffic."""
-    disciplines: list[Qdisc]
+    queues: list[Qdisc]
     """The discipline of every link that has a rate."""
     summary: Row = field(default_factory=dict)
     samples: pl.DataFrame | None = None
@@ -142,8 +153,8 @@ class Facts:
     def of(cls, scenario: Scenario, loads: Sequence[float | None]) -> Facts:
         """Of a scenario; of each group the load that was asked for, if it is users by now."""
         fields = json.loads(scenario.resolved().to_json())
-        disciplines = [each for each in _disciplines(fields) if each is not None]
-        return cls(fields, list(_groups(scenario, fields, loads)), disciplines)
+        queues = [_qdisc(link) for link in links_of(fields)]
+        return cls(fields, list(_groups(scenario, fields, loads)), queues)
 
     def of_run(self, summary: Row, samples: pl.DataFrame | None) -> Facts:
         """Those of the scenario, with what its run gave."""
@@ -160,9 +171,14 @@ class Facts:
         return seconds(self.fields["warmup"])
 
     @property
+    def disciplines(self) -> list[Qdisc]:
+        """Each discipline that the scenario says, once."""
+        return [one for one in self.queues if one.own]
+
+    @property
     def qdisc(self) -> Qdisc | None:
         """The discipline of a dumbbell's bottleneck."""
-        return next((one for one in self.disciplines if one.link == "bottleneck"), None)
+        return next((one for one in self.queues if one.link == "bottleneck"), None)
 
     @property
     def links(self) -> list[Row]:
@@ -183,19 +199,15 @@ class Facts:
                 yield group, row
 
     def constant_rate(self, name: str) -> float | None:
-        """Bits per second of a dumbbell's link, if it has one rate all the time."""
-        place, link = "bottleneck", self.fields.get("bottleneck") or {}
-        if name == "reverse":
-            back = link.get("reverse", {})
-            if back == "ideal" or self._sets("bottleneck.reverse"):
-                return None
-            if "rate" in back or "schedule" in back:
-                place, link = "bottleneck.reverse", back
-        if "rate" not in link or link.get("schedule") or self._sets(f"{place}.rate"):
+        """Bits per second of a link, if it has one rate all the time."""
+        link = next((one.at for one in self.queues if name in one.at.names), None)
+        if link is None or link.fields.get("schedule"):
             return None
-        return float(quantity("rate", link["rate"]))
+        # A change may give the way back a rate of its own.
+        places = {link.place_of("rate"), f"{link.place}.rate"}
+        return None if any(map(self.sets, places)) else link.rate_bps
 
-    def _sets(self, place: str) -> bool:
+    def sets(self, place: str) -> bool:
         """Whether a change sets what stands there, or a part of it."""
         changes = self.fields.get("changes") or ()
         return any(f"{path}.".startswith(f"{place}.") for each in changes for path in each["set"])
@@ -229,25 +241,12 @@ def _groups(scenario: Scenario, fields: Row, loads: Sequence[float | None]) -> I
         )
 
 
-def _disciplines(fields: Row) -> Iterator[Qdisc | None]:
-    if link := fields.get("bottleneck"):
-        yield _qdisc("bottleneck.qdisc", "bottleneck", link, link)
-        back = link.get("reverse")
-        if isinstance(back, Mapping):
-            yield _qdisc("bottleneck.reverse.qdisc", "reverse", {**link, **back}, back)
-    for link in fields.get("links") or ():
-        yield _qdisc(f"links.{link['name']}.qdisc", link["name"], link, link)
-
-
-def _qdisc(place: str, name: str, link: Row, own: Row) -> Qdisc | None:
-    written = own.get("qdisc", "droptail")
+def _qdisc(link: Link) -> Qdisc:
+    written = link.fields["qdisc"]
     table = {"kind": written} if isinstance(written, str) else dict(written)
-    rate = link.get("rate")
-    if not isinstance(rate, str):
-        return None
-    bps, packet = float(quantity("rate", rate)), int(link.get("mean_packet", 1500))
+    bps, packet = link.rate_bps, int(link.fields["mean_packet"])
     try:
         settings = json.loads(resolved(json.dumps(table), bps, packet))
     except Error:
         settings = table
-    return Qdisc(place, name, str(table["kind"]), table, settings, bps, packet)
+    return Qdisc(f"{link.place}.qdisc", link, str(table["kind"]), table, settings, bps, packet)

@@ -281,7 +281,7 @@ def late_packets(facts: Facts) -> Iterator[Finding]:
 
 
 def _managed(facts: Facts) -> Iterator[tuple[Qdisc, Row]]:
-    for one in facts.disciplines:
+    for one in facts.queues:
         link = facts.link(one.link)
         if link is not None and one.kind not in PASSIVE and link["arrived"]:
             yield one, link

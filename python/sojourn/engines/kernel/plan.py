@@ -11,6 +11,7 @@ from sojourn.deploy.leaves import Place, dualpi2_settings, leaf
 from sojourn.deploy.script import ETHERNET
 from sojourn.engines.kernel.image import BASE, BUILT_IN, CONGESTION, DISCIPLINES, HOSTS
 from sojourn.errors import ScenarioError
+from sojourn.links import links as links_of
 from sojourn.quantities import quantity
 
 if TYPE_CHECKING:
@@ -70,8 +71,7 @@ def plan(scenario: Scenario, linux: Linux) -> GuestPlan:
             f'duration = "{fields["duration"]}": the kernel engine runs {LONGEST_S:.0f}s at most; '
             "use --engine packets or linux"
         )
-    forward = fields.get("bottleneck")
-    if not forward:
+    if not fields.get("bottleneck"):
         raise ScenarioError(
             "the kernel engine runs one [bottleneck]; for more links use --engine packets or linux"
         )
@@ -81,24 +81,12 @@ def plan(scenario: Scenario, linux: Linux) -> GuestPlan:
     if any(group.get("host") for group in fields["traffic"]):
         modules.append(HOSTS)
     links, remarks = [], []
-    for name, table in (("bottleneck", forward), ("reverse", _back(forward))):
-        if table is None or not table.get("rate"):
-            if name == "bottleneck":
-                raise ScenarioError("bottleneck.rate: the kernel engine needs one; add it")
-            continue
+    for (name,), table in ((each.names, each.fields) for each in links_of(fields)):
         made, said, module = _link(name, table, linux)
         links.append(made)
         remarks += [f"{name}: {remark}" for remark in said]
         modules += [module] if module else []
     return GuestPlan(linux.engine, links, remarks, list(dict.fromkeys(modules)))
-
-
-def _back(forward: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The direction back; none if it is ideal."""
-    reverse = forward.get("reverse")
-    if reverse == "ideal":
-        return None
-    return {**forward, **(reverse or {})}
 
 
 def _check_traffic(fields: Mapping[str, Any]) -> None:
