@@ -16,6 +16,7 @@ import pytest
 from conftest import COMMAND
 from sojourn import Error, Scenario, schema
 from sojourn.deploy import DeployError, Deployment, deploy
+from sojourn.links import links
 
 # What can only be set with another field, and a class's own discipline.
 TOGETHER = {
@@ -23,6 +24,8 @@ TOGETHER = {
     ("tbf", "peak_rate"),
     ("tbf", "peak_burst"),
     ("tbf", "qdisc"),
+    ("red", "ecn_drop_above_max"),
+    ("ared", "ecn_drop_above_max"),
 }
 ABSENT = {"pi_table", "rate", "pi2", "avq", "feng_red", "proportional", "blue", "python"}
 SETTINGS = {
@@ -91,6 +94,17 @@ def test_a_token_bucket_is_no_faster_than_its_link() -> None:
     own = deploy(scenario({"kind": "tbf", "rate": "10mbit", "qdisc": "red"}))
     assert fast.commands == own.commands
     assert "tbf's rate is above the link's, which is what holds then." in fast.remarks
+
+
+def test_cake_is_no_faster_than_its_link() -> None:
+    cake = {"kind": "cake", "bandwidth": "9mbit"}
+    both = scenario(cake, reverse={"rate": "2mbit"})
+    assert deploy(both).commands[0].count("cake bandwidth 9mbit ") == 1
+    made, bare = deploy(both, "reverse"), deploy(scenario("cake", rate="2mbit"))
+    # The link shapes, and cake below it does not.
+    assert made.commands == bare.commands and " cake unlimited " in made.commands[-1]
+    said = "cake's bandwidth is above the link's rate, which is what holds then."
+    assert said in made.remarks and said not in bare.remarks
 
 
 def test_changes_during_a_run_are_left_out_and_said() -> None:
@@ -208,6 +222,24 @@ def test_script_runs_twice_switches_and_is_removed(kind: str, tmp_path: Path) ->
     # RED's weights below 2^-10 are meant.
     said = [line for line in done.stderr.splitlines() if "WARNING. Burst" not in line]
     assert not said, said
+
+
+@pytest.mark.parametrize("rate", ["1001bit", "10mbit", "100gbit"])
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in {"prio", "drr", "cbq"}])
+def test_tc_reads_every_setting(kind: str, rate: str, tmp_path: Path) -> None:
+    """What it says of a word, it says before the kernel knows the discipline or not."""
+    commands = {}
+    for name, known in fields_of(kind).items():
+        for value in [*other(known, whole(kind).get(name)), "8.4us", "20.8us", "1.001kbit"]:
+            try:
+                made = deploy(scenario({**whole(kind), name: value}, rate=rate))
+            except Error:
+                continue
+            commands |= dict.fromkeys(made.commands[1:] or made.commands)
+    body = 'DEV=port; tc qdisc replace dev "$DEV" root handle 1: htb default 1\n'
+    done = in_namespace(tmp_path, body + "".join(f"{each} || true\n" for each in commands))
+    wrong = [line for line in done.stderr.splitlines() if line.startswith(("Illegal", '"', "What"))]
+    assert not wrong, set(wrong)
 
 
 def test_ce_threshold_is_told_with_whom_it_is_for() -> None:
@@ -342,6 +374,50 @@ def test_the_way_back_has_a_script_of_its_own() -> None:
         deploy(scenario("codel", reverse="ideal"), "reverse")
 
 
+def test_the_way_back_has_what_the_engine_gives_it() -> None:
+    """A rate of its own comes without what made the rate of the way there."""
+    steps = {"kind": "steps", "steps": [["1s", "5mbit"]]}
+    for given in ({"docsis": {"channel": "100mbit"}}, {"schedule": steps}):
+        made = deploy(scenario("codel", reverse={"rate": "2mbit"}, **given), "reverse")
+        assert not any("left out" in remark for remark in made.remarks)
+    alike = deploy(scenario("codel", docsis={"channel": "100mbit"}), "reverse")
+    assert any(remark.startswith("bottleneck.docsis describes") for remark in alike.remarks)
+
+
+def test_a_rate_that_cake_autorate_moves_stays_and_it_is_said() -> None:
+    pings = {"kind": "ping", "name": "pings", "rtt": "20ms"}
+    plain = scenario("cake").with_({"traffic": [pings]})
+    made = deploy(plain.with_({"bottleneck.autorate": {"pings": "pings"}}))
+    assert made.commands == deploy(plain).commands
+    (said,) = set(made.remarks) - set(deploy(plain).remarks)
+    assert said.startswith("bottleneck.autorate: the rate stays where it begins")
+
+
+def test_links_have_the_names_of_runs() -> None:
+    ends = {"from": "house", "to": "town", "delay": "1ms"}
+    up = {"name": "up", "rate": "10mbit", "count": 3, "qdisc": "pie", **ends}
+    down = {"name": "down", **ends, "from": "town", "to": "house"}
+    lot = {"hops": 2, "rate": "10mbit", "qdisc": "fq_codel", "delay": "1ms"}
+    back = {"rate": "2mbit", "qdisc": "codel"}
+    flow = {"kind": "bulk", "from": "house", "to": "town"}
+    tree = {"links": [up, {**down, "count": 3}], "traffic": [flow]}
+    hops = {"parking_lot": {**lot, "reverse": back}, "traffic": [{"kind": "bulk"}]}
+    for fields, there in (
+        (tree, "up.0 to up.2"),
+        (hops, "hop1 to hop2, back1 to back2"),
+        (scenario("codel").to_dict(), "bottleneck, reverse"),
+    ):
+        made = Scenario({"duration": "10s", **fields})
+        names = [name for link in links(made.to_dict()) for name in link.names]
+        ideal = [f"down.{k}" for k in range(3)] if fields.get("links") else []
+        assert made.ready()[: len(names) + len(ideal)] == [*names, *ideal]
+        for name in names:
+            assert deploy(made, name).link == name
+        with pytest.raises(DeployError, match=f"there is none; the scenario has {there}$"):
+            deploy(made, "x")
+    assert " codel " in deploy(Scenario({"duration": "10s", **hops}), "back2").commands[-1]
+
+
 @pytest.mark.parametrize("kind", sorted(ABSENT - {"python"}))
 def test_deploy_names_fields_that_linux_lacks(kind: str) -> None:
     with pytest.raises(DeployError, match=rf"bottleneck\.qdisc = {kind}: .*Linux.*there are"):
@@ -457,6 +533,74 @@ def test_deploy_remarks_on_rounding() -> None:
     assert any("alpha is -3.8% off" in remark for remark in made.remarks)
     with pytest.raises(DeployError, match=r"qdisc\.alpha = 0\.01: .*at least 1/32"):
         deploy(scenario({"kind": "pie", "alpha": 0.01}))
+
+
+def test_tc_is_told_whole_microseconds() -> None:
+    def told(**qdisc: object) -> tuple[str, str]:
+        made = deploy(scenario(qdisc, rate="10gbit"))
+        assert not re.search(r"\dns\b", made.commands[-1])
+        return made.commands[-1], " ".join(made.remarks)
+
+    for kind, names in (
+        ("codel", ("target", "interval", "ce_threshold")),
+        ("fq_codel", ("target", "interval", "ce_threshold")),
+        ("pie", ("target", "tupdate")),
+        ("fq_pie", ("target", "tupdate")),
+        ("dualpi2", ("target", "tupdate")),
+    ):
+        for name in names:
+            words, said = told(kind=kind, **{name: "8us"})
+            assert f" {name} 8us" in words and "microseconds" not in said
+            words, said = told(kind=kind, **{name: "8.4us"})
+            assert f" {name} 8us" in words
+            assert f"Linux takes whole microseconds: {name} is -4.8% off." in said
+    step = {"kind": "dualpi2", "marking": "step"}
+    assert " step_thresh 3us " in told(**step, step_th="3us")[0]
+    assert " step_thresh 0ms " in told(**step, step_th="0ns")[0]
+    assert "step_th is +4.2% off" in told(**step, step_th="2.88us")[1]
+    assert "interval is +0.96% off" in told(kind="cobalt", interval="20.8us")[1]
+    assert "rtt is +0.96% off" in told(kind="cake", rtt="20.8us")[1]
+    assert '"1us"' in refused("step_th", **step, step_th="300ns")
+
+
+def test_tc_is_told_whole_bytes_a_second() -> None:
+    def told(rate: str, qdisc: object = "codel") -> tuple[str, str]:
+        made = deploy(scenario(qdisc, rate=rate))
+        return made.commands[1], " ".join(made.remarks)
+
+    assert " rate 96bit " in told("100bit")[0] and "rate is -4% off" in told("100bit")[1]
+    assert " rate 8bit " in told("7bit")[0] and "rate is +14% off" in told("7bit")[1]
+    # tc cuts what it reads: of 8.04mbit it makes a byte a second less.
+    assert " rate 8040kbit " in told("8.04mbit")[0] and "whole bytes" not in told("8.04mbit")[1]
+    with pytest.raises(DeployError, match=r'^bottleneck\.rate = "3bit": .*at least "8bit"'):
+        told("3bit")
+    cake = {"kind": "cake", "bandwidth": "1.001kbit"}
+    made = deploy(scenario(cake))
+    assert " bandwidth 1kbit " in made.commands[0]
+    assert any("bandwidth is -0.1% off" in remark for remark in made.remarks)
+    # A third is rounded anyhow.
+    thirds = {"kind": "drr", "classes": [{"name": name} for name in "abc"]}
+    assert "whole bytes" not in told("10mbit", thirds)[1]
+    with pytest.raises(DeployError, match=r'classes\[0\] \(a\) = "2.66667bit": .*"8bit"'):
+        told("8bit", thirds)
+
+
+def test_a_burst_that_tc_would_wrap_is_refused() -> None:
+    said = refused("burst", kind="tbf", rate="1kbit", burst="50kB")
+    (most,) = re.findall(r'at most "(\d+)B"', said)
+    # tc makes 640 bytes of 35000.
+    assert 34_000 < int(most) < 35_000
+    deploy(scenario({"kind": "tbf", "rate": "1kbit", "burst": f"{most}B"}))
+
+
+def test_red_on_a_fast_link_is_told_what_tc_can_read() -> None:
+    made = deploy(scenario({"kind": "red", "wq": 0.002}, rate="100gbit"))
+    assert " bandwidth 34359738.36kbit " in made.commands[-1] and "rate 100gbit" in made.commands[1]
+
+
+def test_a_preset_is_written_out_in_settings() -> None:
+    said = " ".join(deploy(scenario({"kind": "red", "preset": "linux"})).remarks)
+    assert "no word" not in said
 
 
 def refused(field: str, **qdisc: object) -> str:

@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from sojourn.deploy import steps
 from sojourn.deploy.errors import DeployError
 from sojourn.deploy.leaves import Fields, Leaf, Place, leaf, settings_of
-from sojourn.quantities import rate as rate_text
 
 _CLASSFUL = {"prio", "drr", "cbq"}
 # Six bits of the codepoint stand above two of ECN.
 _DSCP_MASK = 0xFC
 # No class's rate is so small that a packet would wait for minutes.
 _LEAST_SHARE = 0.01
+# By how much Linux's whole bytes a second may change a class's share without a remark.
+_SAME_SHARE = 1e-3
 # HTB's priorities are 0 to 7 (TC_HTB_NUMPRIO).
 _MOST_PRIORITIES = 8
 
@@ -77,7 +79,9 @@ def classes(qdisc: Fields, place: Place) -> tuple[list[Class], list[str]]:
         borrows = entry.get("borrow", True) and qdisc.get("borrowing") != "none"
         ceiling = place.rate_bps if borrows else guaranteed
         priority = number if kind == "prio" else entry.get("priority", 1) - 1
-        words = f"rate {rate_text(guaranteed)} ceil {rate_text(ceiling)} prio {priority}"
+        own = f"{field} ({entry['name']})"
+        sure = steps.rate(own, guaranteed, remarks, _SAME_SHARE)
+        words = f"rate {sure} ceil {steps.rate(own, ceiling, [])} prio {priority}"
         words += quantum(guaranteed)
         times = ("maxidle", "minidle", "extradelay")
         remarks += _unsaid(entry, usual["classes"][0], f" of class {entry['name']}", times)

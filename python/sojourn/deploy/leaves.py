@@ -6,14 +6,15 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any
 
 from sojourn._engine import resolved
-from sojourn.deploy import fixed
+from sojourn.deploy import fixed, steps
 from sojourn.deploy.burst import check_slope, weight
 from sojourn.deploy.errors import DeployError
-from sojourn.quantities import quantity, time
-from sojourn.quantities import rate as rate_text
+from sojourn.deploy.steps import off
+from sojourn.quantities import quantity
 
 Fields = Mapping[str, Any]
 
@@ -90,7 +91,8 @@ class _Settings(dict[str, Any]):
 
     def __init__(self, settings: Fields) -> None:
         super().__init__(settings)
-        self.used = {"kind"}
+        # What a preset sets is among the settings.
+        self.used = {"kind", "preset"}
 
     def __getitem__(self, name: str) -> Any:
         self.used.add(name)
@@ -123,12 +125,12 @@ _ABSENT = {
 }
 
 
-def _time_s(place: Place, qdisc: Fields, name: str) -> float:
-    return quantity(f"{place.field}.{name}", str(qdisc[name]), "time")
+def _time_s(place: Place, qdisc: Fields, name: str, *, zero: bool = False) -> float:
+    return quantity(f"{place.field}.{name}", str(qdisc[name]), "time", zero=zero)
 
 
-def _seconds(place: Place, qdisc: Fields, name: str) -> str:
-    return time(_time_s(place, qdisc, name))
+def _time(place: Place, qdisc: Fields, name: str, remarks: list[str]) -> str:
+    return steps.time(f"{place.field}.{name}", _time_s(place, qdisc, name), remarks)
 
 
 def _size(place: Place, qdisc: Fields, name: str) -> int:
@@ -143,12 +145,6 @@ def _in_32_bits(place: Place, qdisc: Fields, name: str, size: int, most: str) ->
             f'most "{most}"'
         )
     return size
-
-
-def _off(unit: str, name: str, written: float, asked: float) -> list[str]:
-    """A remark on a value that Linux takes in coarser steps, if it makes a difference."""
-    error = written / asked - 1 if asked else 0.0
-    return [f"Linux takes {unit}: {name} is {100 * error:+.2g}% off."] if abs(error) > 1e-9 else []
 
 
 def _flag(word: str, on: object) -> str:
@@ -213,7 +209,9 @@ def _averaging(qdisc: Fields, place: Place, unit: int) -> _Average:
         remarks.append("Linux hits packets however short the queue (min_queue = 0).")
     if qdisc.get("scale_by_size"):
         remarks.append("Linux takes packets of all sizes alike: there is no scale_by_size.")
-    words = f"burst {burst} bandwidth {rate_text(place.rate_bps)}{_flag('ecn', qdisc.get('ecn'))}"
+    # It is for idle times alone, and of no more than 32 bits.
+    bandwidth = steps.rate(place.field, min(place.rate_bps, 8 * _MOST_BYTES), [])
+    words = f"burst {burst} bandwidth {bandwidth}{_flag('ecn', qdisc.get('ecn'))}"
     return _Average(low, high, burst, words, remarks)
 
 
@@ -229,7 +227,7 @@ def _red(qdisc: Fields, place: Place) -> Leaf:
         # They are in the thresholds.
         qdisc.get("target_delay")
     # Linux marks above the upper threshold as well, unless told otherwise.
-    hard = qdisc.get("ecn") and qdisc.get("ecn_drop_above_max")
+    hard = qdisc.get("ecn_drop_above_max") and qdisc.get("ecn")
     return Leaf(
         f"red limit {limit} min {average.low} max {average.high} avpkt {mean} {average.words}"
         f"{_flag('harddrop', hard)} probability {qdisc['max_p']:g}{_flag('adaptive', adaptive)}",
@@ -241,7 +239,7 @@ def _choke(qdisc: Fields, place: Place) -> Leaf:
     average = _averaging(qdisc, place, 1)
     low, high, remarks = average.low, average.high, average.remarks
     for name, written in (("min_th", low), ("max_th", high)):
-        remarks += _off("whole packets", name, written, qdisc[name])
+        remarks += off("whole packets", name, written, qdisc[name])
     if not low < high <= _MOST_IN_CHOKE:
         raise DeployError(
             f"{place.field}.max_th = {qdisc['max_th']:g}: CHOKe counts whole packets in Linux; "
@@ -275,9 +273,10 @@ def _pie_words(qdisc: Fields, place: Place) -> Leaf:
             raise DeployError(
                 f"{place.field}.{name} = {qdisc[name]:g}: Linux takes sixteenths, so at least 1/32"
             )
-        remarks += _off("sixteenths", name, whole[name] / _SIXTEENTH, qdisc[name])
+        remarks += off("sixteenths", name, whole[name] / _SIXTEENTH, qdisc[name])
     words = (
-        f"target {_seconds(place, qdisc, 'target')} tupdate {_seconds(place, qdisc, 'tupdate')} "
+        f"target {_time(place, qdisc, 'target', remarks)} "
+        f"tupdate {_time(place, qdisc, 'tupdate', remarks)} "
         f"alpha {whole['alpha']} beta {whole['beta']}{_flag('ecn', qdisc['ecn'])}"
         f"{_flag('bytemode', qdisc['scale_by_size'])}"
         f"{_flag('dq_rate_estimator', qdisc['delay'] == 'rate')}"
@@ -304,7 +303,7 @@ def _fq_pie(qdisc: Fields, place: Place) -> Leaf:
 def _percent(qdisc: Fields, name: str) -> tuple[int, list[str]]:
     """A share in whole per cent, and what that does to it."""
     written = round(qdisc[name] * 100)
-    return written, _off("whole per cent", name, written / 100, qdisc[name])
+    return written, off("whole per cent", name, written / 100, qdisc[name])
 
 
 def _quantum(qdisc: Fields) -> str:
@@ -312,29 +311,34 @@ def _quantum(qdisc: Fields) -> str:
 
 
 def _codel(qdisc: Fields, place: Place) -> Leaf:
+    remarks: list[str] = []
     return Leaf(
-        f"codel limit {qdisc['limit']} target {_seconds(place, qdisc, 'target')} "
-        f"interval {_seconds(place, qdisc, 'interval')} {'ecn' if qdisc['ecn'] else 'noecn'}"
-        f"{_ce_threshold(qdisc, place)}"
+        f"codel limit {qdisc['limit']} target {_time(place, qdisc, 'target', remarks)} "
+        f"interval {_time(place, qdisc, 'interval', remarks)} "
+        f"{'ecn' if qdisc['ecn'] else 'noecn'}{_ce_threshold(qdisc, place, remarks)}",
+        tuple(remarks),
     )
 
 
-def _ce_threshold(qdisc: Fields, place: Place) -> str:
+def _ce_threshold(qdisc: Fields, place: Place, remarks: list[str]) -> str:
     if qdisc.get("ce_threshold") is None:
         return ""
     only = (
         " ce_threshold_selector 0x01/0x03" if qdisc.get("ce_threshold_selector") == "ect1" else ""
     )
-    return f" ce_threshold {_seconds(place, qdisc, 'ce_threshold')}{only}"
+    return f" ce_threshold {_time(place, qdisc, 'ce_threshold', remarks)}{only}"
 
 
 def _fq_codel(qdisc: Fields, place: Place) -> Leaf:
+    remarks: list[str] = []
     return Leaf(
         f"fq_codel limit {qdisc['limit']} flows {qdisc['flows']} "
-        f"target {_seconds(place, qdisc, 'target')} "
-        f"interval {_seconds(place, qdisc, 'interval')} "
+        f"target {_time(place, qdisc, 'target', remarks)} "
+        f"interval {_time(place, qdisc, 'interval', remarks)} "
         f"memory_limit {_size(place, qdisc, 'memory_limit')} "
-        f"{'ecn' if qdisc['ecn'] else 'noecn'}{_ce_threshold(qdisc, place)}{_quantum(qdisc)}"
+        f"{'ecn' if qdisc['ecn'] else 'noecn'}{_ce_threshold(qdisc, place, remarks)}"
+        f"{_quantum(qdisc)}",
+        tuple(remarks),
     )
 
 
@@ -377,15 +381,16 @@ def _perturbed(qdisc: Fields, place: Place, remarks: list[str]) -> str:
             f'{place.field}.perturb = "{qdisc["perturb"]}": Linux takes whole seconds; must be at '
             'least "1s"'
         )
-    remarks += _off("whole seconds", "perturb", written, asked)
+    remarks += off("whole seconds", "perturb", written, asked)
     return f" perturb {written}"
 
 
 def _cobalt(qdisc: Fields, place: Place) -> Leaf:
-    interval = _seconds(place, qdisc, "interval")
+    remarks: list[str] = []
     return Leaf(
-        f"cake unlimited besteffort flowblind rtt {interval}",
+        f"cake unlimited besteffort flowblind rtt {_time(place, qdisc, 'interval', remarks)}",
         (
+            *remarks,
             "Linux has COBALT inside cake, here with one flow queue.",
             "cake takes its target as a twentieth of the interval.",
             "cake limits memory, not packets: limit is left out.",
@@ -399,17 +404,16 @@ _FRAMING = {"none": "noatm", "atm": "atm", "ptm": "ptm"}
 
 def _cake(qdisc: Fields, place: Place) -> Leaf:
     rate = qdisc.get("bandwidth")
-    words = ["cake", "unlimited"]
+    words, remarks = ["cake", "unlimited"], list[str]()
     if rate is not None:
-        bps = quantity(f"{place.field}.bandwidth", str(rate), "rate")
-        words[1] = f"bandwidth {rate_text(bps)}"
+        field = f"{place.field}.bandwidth"
+        words[1] = f"bandwidth {steps.rate(field, quantity(field, str(rate), 'rate'), remarks)}"
     words += ["autorate-ingress"] if qdisc["autorate_ingress"] else []
     words += [qdisc["tins"], qdisc["isolation"].replace("_", "-")]
-    words += [f"rtt {_seconds(place, qdisc, 'rtt')}"]
+    words += [f"rtt {_time(place, qdisc, 'rtt', remarks)}"]
     words += [f"overhead {qdisc['overhead']} mpu {qdisc['mpu']} {_FRAMING[qdisc['framing']]}"]
     words += ["ingress"] if qdisc["ingress"] else []
     words += _ACK_FILTER[qdisc["ack_filter"]]
-    remarks = []
     if "memory_limit" in qdisc:
         words += [f"memlimit {_size(place, qdisc, 'memory_limit')}"]
         remarks += ["cake counts what packets occupy in memory: more than their bytes."]
@@ -422,20 +426,20 @@ def _dualpi2(qdisc: Fields, place: Place) -> Leaf:
         remarks.append("Linux marks L above a step, not along a ramp: the ramp's middle is taken.")
     if qdisc["min_packets"] > 0:
         remarks.append("Linux looks at min_packets when a packet comes, not when it leaves.")
-    step = _step_s(qdisc, place)
+    step = steps.time(f"{place.field}.step_th", _step_s(qdisc, place), remarks)
     # tc drops what is beyond a whole step, so it is given whole ones.
     gains = {name: _steps(qdisc, place, name) * _GAIN_STEP for name in ("alpha", "beta")}
     for name, gain in gains.items():
-        remarks += _off("multiples of 1/256 Hz", name, gain, qdisc[name])
+        remarks += off("multiples of 1/256 Hz", name, gain, qdisc[name])
     coupling = round(qdisc["coupling"])
-    remarks += _off("whole numbers", "coupling", coupling, qdisc["coupling"])
+    remarks += off("whole numbers", "coupling", coupling, qdisc["coupling"])
     classic, said = _percent(qdisc, "classic_weight")
     remarks += said
     return Leaf(
-        f"dualpi2 limit {qdisc['limit']} target {_seconds(place, qdisc, 'target')} "
-        f"tupdate {_seconds(place, qdisc, 'tupdate')} alpha {gains['alpha']:.8f} "
+        f"dualpi2 limit {qdisc['limit']} target {_time(place, qdisc, 'target', remarks)} "
+        f"tupdate {_time(place, qdisc, 'tupdate', remarks)} alpha {gains['alpha']:.8f} "
         f"beta {gains['beta']:.8f} coupling_factor {coupling} "
-        f"step_thresh {time(step)} min_qlen_step {qdisc['min_packets']} "
+        f"step_thresh {step} min_qlen_step {qdisc['min_packets']} "
         f"{'drop_on_overload' if qdisc['drop_on_overload'] else 'overflow'} "
         f"classic_protection {classic}%",
         tuple(remarks),
@@ -456,10 +460,8 @@ def _steps(qdisc: Fields, place: Place, name: str) -> int:
 
 def _step_s(qdisc: Fields, place: Place) -> float:
     """The sojourn time above which Linux's DualPI2 marks all of L."""
-
-    if qdisc["marking"] == "ramp":
-        return (_time_s(place, qdisc, "min_th") + _time_s(place, qdisc, "max_th")) / 2
-    return _time_s(place, qdisc, "step_th")
+    names = ("min_th", "max_th") if qdisc["marking"] == "ramp" else ("step_th",)
+    return fmean(_time_s(place, qdisc, name, zero=True) for name in names)
 
 
 def dualpi2_settings(qdisc: Fields, place: Place) -> dict[str, int | bool]:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from sojourn.deploy import bpf
+from sojourn.deploy import bpf, steps
 from sojourn.deploy.classes import classes, filters, is_classful, quantum
 from sojourn.deploy.errors import DeployError
-from sojourn.deploy.leaves import Place, leaf
+from sojourn.deploy.leaves import Place, leaf, settings_of
+from sojourn.links import Link, links
 from sojourn.quantities import quantity
-from sojourn.quantities import rate as rate_text
 from sojourn.scenario import Scenario
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ _TAKEN_FOR_ETHERNET = "The device is taken for an Ethernet: its header counts as
 
 # What a token bucket without a rate holds its packets to, of the link's.
 _HELD = 0.9
+# Linux counts ticks of 64 ns.
+_LONGEST_BURST_S = (2**32 - 1) * 64e-9
 
 _NO_ROOT = 'tc qdisc del dev "$DEV" root'
 # The name of a device has 15 characters at most. IFB is set before DEV becomes its name.
@@ -133,7 +136,8 @@ def deploy(
 
     Args:
         scenario: What was simulated.
-        link: The link's name; ``bottleneck`` for a dumbbell, ``reverse`` for its way back.
+        link: The link's name in results; ``bottleneck`` for a dumbbell, ``reverse`` for its way
+            back.
         ingress: For what the device receives instead of what it sends.
 
     Raises:
@@ -151,42 +155,44 @@ def _on_one_line(text: str) -> str:
     return "".join(each if each.isprintable() else " " for each in text)
 
 
-def _egress(table: dict[str, Any], link: str) -> Deployment:
+def _egress(at: Link, name: str) -> Deployment:
+    table = at.fields
     if table.get("schedule") is not None:
-        raise DeployError(f"{link}.schedule: a link whose rate changes cannot be written down")
-    bps = quantity(f"{link}.rate", str(table["rate"]), "rate")
-    place = Place(bps, int(table["mean_packet"]), f"{link}.qdisc")
+        field = at.place_of("schedule")
+        raise DeployError(f"{field}: a link whose rate changes cannot be written down")
+    bps = at.rate_bps
+    place = Place(bps, int(table["mean_packet"]), at.place_of("qdisc"))
     qdisc = _whole(table["qdisc"])
-    remarks = [
-        f"{link}.{name} describes the path, not the router: left out."
-        for name in ("loss", "jitter", "device", "docsis", "wifi", "autorate")
-        if table.get(name)
-    ]
+    remarks = _left_out(at)
+    if qdisc["kind"] == "cake" and (idle := at.idle_shaper(settings_of(qdisc, place))):
+        remarks.append(f"cake's {idle} is above the link's rate, which is what holds then.")
+        del qdisc[idle]
     if qdisc["kind"] == "cake" and (qdisc.get("bandwidth") or qdisc.get("autorate_ingress")):
         one = leaf(qdisc, place)
         by_itself = (
             "cake shapes by itself: the link's own rate, frame_overhead and min_frame are left out."
         )
         command = f'tc qdisc replace dev "$DEV" root handle 1: {one.words}'
-        return Deployment(link, (command,), (*remarks, *one.remarks, by_itself))
+        return Deployment(name, (command,), (*remarks, *one.remarks, by_itself))
     overhead, least = (int(table.get(name, 0)) for name in ("frame_overhead", "min_frame"))
     if qdisc["kind"] in bpf.LAWS:
         written, said, undo = bpf.commands(qdisc, place, overhead - ETHERNET, least)
-        return Deployment(link, written, (*remarks, _TAKEN_FOR_ETHERNET, *said), undo)
-    size, counted = _size(link, overhead, least, place.mean_packet)
+        return Deployment(name, written, (*remarks, _TAKEN_FOR_ETHERNET, *said), undo)
+    size, counted = _size(at.place_of("frame_overhead"), overhead, least, place.mean_packet)
     remarks.append(counted)
-    rate = rate_text(bps)
+    field, shaped, bucket = at.place_of("rate"), bps, ""
     if qdisc["kind"] == "tbf":
-        own = qdisc.get("rate")
-        inner_rate = _HELD * bps if own is None else quantity(f"{link}.qdisc.rate", own, "rate")
-        if inner_rate > bps:
+        own, field = qdisc.get("rate"), f"{place.field}.rate"
+        shaped = _HELD * bps if own is None else quantity(field, own, "rate")
+        if shaped > bps:
             remarks.append("tbf's rate is above the link's, which is what holds then.")
-            inner_rate = bps
+            shaped = bps
         if qdisc.get("peak_rate"):
             remarks.append("HTB has one bucket: peak_rate and peak_burst are left out.")
-        burst = round(quantity(f"{link}.qdisc.burst", str(qdisc["burst"]), "size"))
-        rate = f"{rate_text(inner_rate)} burst {burst} cburst {burst}"
-        qdisc, place = qdisc["qdisc"], Place(inner_rate, place.mean_packet, f"{link}.qdisc.qdisc")
+        burst = _burst(f"{place.field}.burst", str(qdisc["burst"]), shaped)
+        bucket = f" burst {burst} cburst {burst}"
+        qdisc, place = qdisc["qdisc"], Place(shaped, place.mean_packet, f"{place.field}.qdisc")
+    rate = steps.rate(field, shaped, remarks) + bucket
     commands = [
         'tc qdisc replace dev "$DEV" root handle 1: htb default {default:x}',
         f'tc class replace dev "$DEV" parent 1: classid 1:1 htb rate {rate}{quantum(bps)}{size}',
@@ -212,10 +218,35 @@ def _egress(table: dict[str, Any], link: str) -> Deployment:
         commands.append(f'tc qdisc replace dev "$DEV" parent 1:1 handle 10: {one.words}')
         remarks += one.remarks
     commands[0] = commands[0].format(default=default)
-    return Deployment(link, tuple(commands), tuple(remarks))
+    return Deployment(name, tuple(commands), tuple(remarks))
 
 
-def _size(link: str, overhead: int, least: int, mean: int) -> tuple[str, str]:
+def _left_out(link: Link) -> list[str]:
+    said = [
+        f"{link.place_of(name)} describes the path, not the router: left out."
+        for name in ("loss", "jitter", "device", "docsis", "wifi")
+        if link.fields.get(name)
+    ]
+    if link.fields.get("autorate"):
+        said.append(
+            f"{link.place_of('autorate')}: the rate stays where it begins; cake-autorate, a "
+            "program of its own, would move it."
+        )
+    return said
+
+
+def _burst(field: str, text: str, bps: float) -> int:
+    burst = round(quantity(field, text, "size"))
+    most = math.floor(_LONGEST_BURST_S * bps / 8)
+    if burst > most:
+        raise DeployError(
+            f'{field} = "{text}": tc keeps as time at the rate what a bucket holds, in 32 bits; '
+            f'must be at most "{most}B"'
+        )
+    return burst
+
+
+def _size(field: str, overhead: int, least: int, mean: int) -> tuple[str, str]:
     """HTB's words for what a frame adds to a packet, and a remark.
 
     HTB adds bytes but takes none off. A size table of the device could (``stab overhead -14``), but
@@ -228,27 +259,18 @@ def _size(link: str, overhead: int, least: int, mean: int) -> tuple[str, str]:
         return size, _TAKEN_FOR_ETHERNET
     return size, (
         f"Linux counts an Ethernet header with each packet, {ETHERNET} bytes, and HTB takes none "
-        f"off: with {link}.frame_overhead = {overhead} a packet counts as {-beyond} bytes more, "
+        f"off: with {field} = {overhead} a packet counts as {-beyond} bytes more, "
         f"{-beyond / (mean + overhead):.1%} of one of {mean}."
     )
 
 
-def _link(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
-    named: dict[str, Any] = {}
-    if fields.get("bottleneck"):
-        named["bottleneck"] = forward = fields["bottleneck"]
-        back = forward.get("reverse", {})
-        if isinstance(back, Mapping):
-            # A rate of its own does not follow the other direction's schedule.
-            own = {"schedule": None} if "rate" in back else {}
-            named["reverse"] = {**forward, **own, **back}
-    if lot := fields.get("parking_lot"):
-        named |= {f"hop{n + 1}": lot for n in range(lot["hops"])}
-    # A link without a rate is pure delay and has no queue.
-    named |= {link["name"]: link for link in fields.get("links") or () if link.get("rate")}
-    if name not in named:
-        raise DeployError(f"link {name}: there is none; the scenario has {', '.join(named)}")
-    return dict(named[name])
+def _link(fields: Mapping[str, Any], name: str) -> Link:
+    there = list(links(fields))
+    for link in there:
+        if name in link.names:
+            return link
+    named = [" to ".join(dict.fromkeys((each.names[0], each.names[-1]))) for each in there]
+    raise DeployError(f"link {name}: there is none; the scenario has {', '.join(named)}")
 
 
 def _whole(qdisc: object) -> dict[str, Any]:
