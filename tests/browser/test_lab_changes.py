@@ -139,7 +139,11 @@ def test_quick_changes_all_act_at_one_instant_on_both_sides_and_the_address_keep
     assert value(browser, "side-B-bottleneck-qdisc-qref") == "60"
     assert table(browser) == by_hand
     assert value(browser, "side-B-bottleneck-qdisc-qref") == "20"
-    assert value(browser, "common-bottleneck-rate") == "5mbit"
+    # The scenario itself sets the rate at 5 s.
+    assert value(browser, "common-bottleneck-rate") == "20mbit"
+    assert state(browser) == held
+    # Played once more it is the same again.
+    assert table(browser) == by_hand
     assert state(browser) == held
 
 
@@ -161,6 +165,25 @@ def test_a_fork_and_what_if_stand_in_the_address(browser: Any, address: str) -> 
     open_page(browser, href)
     assert browser.execute_script("return document.getElementById('whatif').checked")
     assert browser.execute_script(kind) == "codel"
+    # It is carried out, and after another scenario as well.
+    until(browser, "document.querySelector('#summary table')")
+    drop(browser, SHORT)
+    until(browser, "document.title.startsWith('mine.toml')")
+    until(browser, "document.querySelector('#summary table')")
+
+
+def test_what_a_scenario_changes_itself_is_seen(browser: Any, address: str) -> None:
+    open_page(browser, address)
+    move(browser, "speed", "10")
+    step_beyond(browser, 1)
+    assert value(browser, "common-bottleneck-rate") == "10mbit"
+    step_beyond(browser, 5)
+    until(browser, "document.getElementById('common-bottleneck-rate').value === '20mbit'")
+    # Set by hand it begins again with that, and the scenario's own change comes as before.
+    move(browser, "side-B-bottleneck-qdisc", "codel")
+    until(browser, "document.getElementById('clock').textContent.startsWith('0 of')")
+    assert state(browser)["B"] == {"from": {"bottleneck.qdisc": {"kind": "codel"}}, "later": []}
+    assert value(browser, "common-bottleneck-rate") == "10mbit"
 
 
 def test_another_discipline_in_the_middle_of_a_run_starts_it_again(

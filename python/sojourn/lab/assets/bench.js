@@ -62,9 +62,21 @@ export class Bench {
     return (await this.#asked()).fields(toml);
   }
 
-  /** What is set on a side at its present time. */
+  /** What is set on a side at its present time, by hand or by the scenario itself. */
   current(name) {
+    const { from } = this.changes[name];
+    return current({ from, later: this.#later(name) }, this.runs[name]?.time ?? 0);
+  }
+
+  /** What of that was set by hand. */
+  #byHand(name) {
     return current(this.changes[name], this.runs[name]?.time ?? 0);
+  }
+
+  /** All that changes in a run, in its order: the scenario's own changes, and those by hand. */
+  #later(name) {
+    const all = [...(this.runs[name]?.changes ?? []), ...this.changes[name].later];
+    return all.sort((one, two) => seconds(one.at) - seconds(two.at));
   }
 
   get span() {
@@ -116,7 +128,7 @@ export class Bench {
 
   /** From the start with what is set now. */
   afresh() {
-    for (const name of SIDES) this.changes[name] = { from: this.current(name), later: [] };
+    for (const name of SIDES) this.changes[name] = { from: this.#byHand(name), later: [] };
     return this.restart();
   }
 
@@ -165,9 +177,10 @@ export class Bench {
     }
     run.asked = Boolean(probes?.exchanges);
     toml = await judge.changed(toml, { "probes.exchanges": true });
-    if (later.length === 0) return toml;
-    run.marks = later.map(({ at }) => seconds(at));
-    return judge.changed(toml, { changes: [...(changes ?? []), ...later] });
+    run.changes = changes ?? [];
+    const all = [...run.changes, ...later];
+    run.marks = all.map(({ at }) => seconds(at));
+    return later.length === 0 ? toml : judge.changed(toml, { changes: all });
   }
 
   /** The judge; another one where its engine has failed. */
@@ -180,7 +193,10 @@ export class Bench {
 
   play() {
     if (this.#wrong) throw new Error(this.#wrong);
-    if (this.done) this.afresh();
+    if (this.done) {
+      this.#told.status("");
+      this.restart();
+    }
     this.playing = true;
     this.#target = this.time;
     this.#told.stale();
@@ -240,7 +256,7 @@ export class Bench {
     if (!still()) return;
     this.#told.stale();
     const happened = this.#all.flatMap((each) =>
-      this.changes[each.name].later.filter(({ at }) => seconds(at) <= each.time),
+      this.#later(each.name).filter(({ at }) => seconds(at) <= each.time),
     );
     if (happened.length !== this.#passed) this.#told.set();
     this.#passed = happened.length;
@@ -270,7 +286,7 @@ export class Bench {
     while (this.#waiting.length > 0) {
       const taken = this.#waiting.splice(0);
       const mine = this.#generation;
-      const next = Object.fromEntries(SIDES.map((name) => [name, this.current(name)]));
+      const next = Object.fromEntries(SIDES.map((name) => [name, this.#byHand(name)]));
       const good = [];
       for (const { where, values, paths } of taken) {
         const names = where === "common" ? SIDES : [where];

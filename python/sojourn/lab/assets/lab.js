@@ -154,6 +154,7 @@ async function choose(experiment, changes = {}) {
   const { links = [], link } = bench.runs.A;
   const count = links.filter((name) => name !== "reverse").length;
   if (count > 1) status(`The pictures show ${link}, one of ${count} links.`);
+  if (bench.whole) bench.play();
 }
 
 async function own({ title = "Your scenario", toml }) {

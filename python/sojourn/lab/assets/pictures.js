@@ -70,7 +70,9 @@ export class Pictures {
         textContent: name,
       });
       const title = [side, ": the packets that wait"];
-      const look = "The next to leave is at the right; a colour for each flow, or for each group of several.";
+      const look =
+        "The next to leave is at the right; of a discipline with several queues, one stands behind " +
+        "the other. A colour for each flow, or for each group of several.";
       this.#add(holder, `queue-${name}`, title, look, "", "packets");
     }
     for (const each of others) this.#add(holder, each.name, [each.title], each.look, "");

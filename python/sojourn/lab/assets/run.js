@@ -11,6 +11,8 @@ export class Run {
   columns = { time_s: [], windows: [] };
   /** Exchanges of web users that finished, in that order. */
   exchanges = { finished_s: [], response_time_s: [] };
+  /** What the scenario itself changes. */
+  changes = [];
   /** The instants at which something was changed. */
   marks = [];
   packets = undefined;
@@ -74,8 +76,9 @@ export class Run {
   /** A copy with the same past, which goes its own way on an engine of its own. */
   async fork(name, engine) {
     const other = new Run(name, engine);
-    const { time, duration, asked, links, groups, link, lost, marked, packets } = this;
-    Object.assign(other, { time, duration, asked, links, groups, link, lost, marked, packets });
+    const { time, duration, asked, changes, links, groups, link, lost, marked, packets } = this;
+    const same = { time, duration, asked, changes, links, groups, link, lost, marked, packets };
+    Object.assign(other, same);
     await this.#alone(async () => {
       other.side = await engine;
       other.simulation = await this.simulation.fork(other.side);
