@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import threading
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from conftest import COMMAND
-from sojourn import schema
+from conftest import COMMAND, interrupt
+from sojourn import Scenario, _engine, schema
 
 ROOT = Path(__file__).resolve().parent.parent
 COLUMNS = "op,time_ns,packet,bytes,ecn,flow,result,packets,queue_bytes,p_q32,dropped"
@@ -93,6 +96,27 @@ def test_a_law_in_c_agrees_with_every_row(law: str, tmp_path: Path) -> None:
     count, drops, marks, differences = numbers
     assert (count, marks, differences) == (30000, 0, 0)
     assert drops > 1000
+
+
+LINK = {"rate": "10mbit", "qdisc": "pi"}
+FIELDS = {"duration": "1s", "bottleneck": LINK, "traffic": [{"kind": "bulk"}]}
+# More than are made in minutes.
+MANY: dict[str, Callable[[], str]] = {
+    "discipline": lambda: _engine.vectors(Scenario(FIELDS).core, 10**9),
+    "bank": lambda: _engine.bank_vectors(1, 16, 10**8, "bank"),
+    "law": lambda: _engine.control_law_vectors(1, 10**9),
+}
+
+
+@pytest.mark.alone
+@pytest.mark.usefixtures("heard")
+@pytest.mark.parametrize("of", MANY)
+def test_ctrl_c_ends_vectors_at_once(of: str) -> None:
+    threading.Timer(0.3, interrupt).start()
+    begin = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        MANY[of]()
+    assert time.monotonic() - begin < 1.5
 
 
 def test_vectors_of_another_setpoint_fail(tmp_path: Path) -> None:

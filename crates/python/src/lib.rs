@@ -18,6 +18,7 @@ mod scenario;
 mod simulation;
 mod theory;
 mod vectors;
+mod watch;
 
 use pyo3::prelude::*;
 use sojourn_records::{Distribution, Histogram};

@@ -1,10 +1,8 @@
 //! A run of an engine, in the thread that asks for it, without Python's lock.
 
-use std::cell::{Cell, RefCell};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
-use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 use sojourn_base::Time;
@@ -16,9 +14,7 @@ use crate::clock::CLOCK;
 use crate::errors::{self, Error, ScenarioError};
 use crate::outside;
 use crate::scenario::Scenario;
-
-/// How often a run that is under way is looked at: progress is shown, Ctrl-C is heard.
-const LOOK: Duration = Duration::from_millis(100);
+use crate::watch::Watch;
 
 /// Why a run gave no summary.
 enum Failure {
@@ -66,16 +62,20 @@ pub(crate) fn run(
     keep_memory();
     let definition = &scenario.definition;
     let (outcome, raised) = py.detach(|| {
-        let watch = Watch::new(look);
+        let watch = Watch::new();
+        let look = |now_s: f64, packets: u64| {
+            let ask = |py: Python<'_>| look.call1(py, (now_s, packets))?.is_truthy(py);
+            outside::has_failed() || watch.look(ask)
+        };
         let simulate = || {
-            errors::guarded(|| simulate(engine, definition, &base_dir, &watch, out_dir.as_deref()))
+            errors::guarded(|| simulate(engine, definition, &base_dir, &look, out_dir.as_deref()))
                 .unwrap_or_else(|panic| Err(Failure::Other(panic)))
         };
         let outcome = match make {
             None => simulate(),
             Some(make) => outside::within(make, simulate, Failure::Raised),
         };
-        (outcome, watch.raised.into_inner())
+        (outcome, watch.raised())
     });
     match (raised, outcome) {
         (Some(error), _) => Err(error),
@@ -83,39 +83,6 @@ pub(crate) fn run(
         (None, Err(Failure::Scenario(message))) => Err(ScenarioError::new_err(message)),
         (None, Err(Failure::Other(message))) => Err(Error::new_err(message)),
         (None, Err(Failure::Raised(error))) => Err(error),
-    }
-}
-
-/// Who is told how far a run has come, and what came of that.
-struct Watch {
-    call: Py<PyAny>,
-    next: Cell<Instant>,
-    raised: RefCell<Option<PyErr>>,
-}
-
-impl Watch {
-    fn new(call: Py<PyAny>) -> Self {
-        Self { call, next: Cell::new(Instant::now() + LOOK), raised: RefCell::new(None) }
-    }
-
-    /// Tells it if it is time to; whether the run is to end.
-    fn look(&self, now_s: f64, packets: u64) -> bool {
-        if outside::has_failed() {
-            return true;
-        }
-        let now = Instant::now();
-        if now < self.next.get() {
-            return false;
-        }
-        self.next.set(now + LOOK);
-        let told = Python::attach(|py| {
-            py.check_signals()?;
-            self.call.call1(py, (now_s, packets))?.is_truthy(py)
-        });
-        told.unwrap_or_else(|error| {
-            self.raised.replace(Some(error));
-            true
-        })
     }
 }
 
@@ -134,7 +101,7 @@ fn simulate(
     engine: Engine,
     scenario: &Definition,
     base_dir: &Path,
-    watch: &Watch,
+    look: &dyn Fn(f64, u64) -> bool,
     out_dir: Option<&Path>,
 ) -> Result<String, Failure> {
     let network = scenario.network(base_dir).map_err(Failure::scenario)?;
@@ -150,14 +117,14 @@ fn simulate(
     };
     let summary = match engine {
         Engine::Packets => {
-            let look = |now: Time, packets: u64| watch.look(now.as_secs_f64(), packets);
+            let look = |now: Time, packets: u64| look(now.as_secs_f64(), packets);
             let control = Control { look: &look, clock: CLOCK };
             sojourn_packets::run(network, &control, &mut recorder).map_err(|error| match error {
                 sojourn_packets::Error::Scenario(_) => Failure::scenario(error),
             })?
         }
         Engine::Fluid => {
-            let control = fluid::Control { look: &|now_s| watch.look(now_s, 0), clock: CLOCK };
+            let control = fluid::Control { look: &|now_s| look(now_s, 0), clock: CLOCK };
             fluid::run(&network, &control, &mut recorder).map_err(Failure::scenario)?
         }
     };

@@ -2,10 +2,28 @@
 
 use pyo3::prelude::*;
 use sojourn_base::Rate;
-use sojourn_qdisc::{Env, Invalid, vectors::write};
+use sojourn_qdisc::{Env, Invalid, vectors as of};
 use sojourn_scenario::Scenario;
 
 use crate::errors::{self, ScenarioError};
+use crate::watch::Watch;
+
+/// What `write` gives. It is told whether to end early, so that Ctrl-C is heard.
+fn written(
+    py: Python<'_>,
+    write: impl FnOnce(&dyn Fn() -> bool) -> Result<String, Invalid> + Send,
+) -> PyResult<String> {
+    let (text, raised) = py.detach(|| {
+        let watch = Watch::new();
+        let text = errors::guarded(|| write(&|| watch.look(|_| Ok(false))));
+        (text, watch.raised())
+    });
+    if let Some(error) = raised {
+        return Err(error);
+    }
+    text.map_err(errors::Error::new_err)?
+        .map_err(|error| ScenarioError::new_err(errors::one_line(&error.to_string())))
+}
 
 /// The table of `operations` operations on the bottleneck's discipline of a scenario.
 #[pyfunction]
@@ -20,10 +38,7 @@ pub(crate) fn vectors(
         return Err(ScenarioError::new_err("bottleneck.rate is missing: write a rate"));
     };
     let env = Env { rate: Rate(rate.0), mean_packet: link.mean_packet };
-    let made = || write(&link.qdisc, &env, definition.seed, operations);
-    py.detach(|| errors::guarded(made))
-        .map_err(errors::Error::new_err)?
-        .map_err(|error| ScenarioError::new_err(errors::one_line(&error.to_string())))
+    written(py, |over| of::write(&link.qdisc, &env, definition.seed, operations, over))
 }
 
 /// `passes` passes over a bank, `each` of eight classes: PI controllers, in table form, or RED.
@@ -35,24 +50,22 @@ pub(crate) fn bank_vectors(
     passes: u64,
     form: &str,
 ) -> PyResult<String> {
-    use sojourn_qdisc::bank::vectors;
-    let write: fn(u64, usize, u64) -> Result<String, Invalid> = match form {
-        "bank" => vectors::write,
-        "table-bank" => vectors::write_index,
-        "red-bank" => vectors::write_red,
+    use sojourn_qdisc::bank::vectors::{write, write_index, write_red};
+    let write = match form {
+        "bank" => write,
+        "table-bank" => write_index,
+        "red-bank" => write_red,
         other => {
             let remedy = "must be bank, table-bank or red-bank";
             let invalid = Invalid::new("form", other, remedy);
             return Err(ScenarioError::new_err(errors::one_line(&invalid.to_string())));
         }
     };
-    py.detach(|| errors::guarded(|| write(seed, each, passes)))
-        .map_err(errors::Error::new_err)?
-        .map_err(|error| ScenarioError::new_err(errors::one_line(&error.to_string())))
+    written(py, |over| write(seed, each, passes, over))
 }
 
 /// `operations` steps of CoDel's control law.
 #[pyfunction]
-pub(crate) fn control_law_vectors(seed: u64, operations: u64) -> String {
-    sojourn_qdisc::vectors::control_law(seed, operations)
+pub(crate) fn control_law_vectors(py: Python<'_>, seed: u64, operations: u64) -> PyResult<String> {
+    written(py, |over| Ok(of::control_law(seed, operations, over)))
 }

@@ -43,6 +43,9 @@ impl Sink<Numbered> for Dropped {
     }
 }
 
+/// So often a text asks whether it is to end early.
+const LOOK: u64 = 1024;
+
 /// How long the link and all senders stand still, now and then.
 const STALL: Time = Time::from_secs(20);
 
@@ -117,11 +120,18 @@ impl Work {
 }
 
 /// Makes `operations` operations on the discipline, drawn with `seed`, and writes a table in CSV:
-/// a head of lines that begin with `#`, the names of the columns, one line for each operation.
+/// a head of lines that begin with `#`, the names of the columns, one line for each operation. It
+/// ends early if `over` says so.
 ///
 /// # Errors
 /// If the discipline cannot be built on such a link.
-pub fn write(config: &Config, env: &Env, seed: u64, operations: u64) -> Result<String, Invalid> {
+pub fn write(
+    config: &Config,
+    env: &Env,
+    seed: u64,
+    operations: u64,
+    over: &dyn Fn() -> bool,
+) -> Result<String, Invalid> {
     let coin = Stream::new(seed, Kind::Qdisc, 0, 0);
     let mut text = String::new();
     let rate = env.rate.0;
@@ -141,6 +151,9 @@ pub fn write(config: &Config, env: &Env, seed: u64, operations: u64) -> Result<S
     let mut now = Time::ZERO;
     let mut sink = Dropped::default();
     for n in 0..operations {
+        if n % LOOK == 0 && over() {
+            break;
+        }
         let waiting = queue.next_ready(now.max(work.free));
         match work.next(n, now, waiting) {
             Operation::Enqueue(at, packet) => {
@@ -181,13 +194,16 @@ pub fn write(config: &Config, env: &Env, seed: u64, operations: u64) -> Result<S
 }
 
 /// Steps of CoDel's control law: lines of an interval in nanoseconds, a count, and the interval
-/// over the count's square root. Intervals are 1 µs to 100 s.
+/// over the count's square root. Intervals are 1 µs to 100 s. It ends early if `over` says so.
 #[must_use]
-pub fn control_law(seed: u64, operations: u64) -> String {
+pub fn control_law(seed: u64, operations: u64, over: &dyn Fn() -> bool) -> String {
     let mut draws = Stream::new(seed, Kind::Test, 0, 0);
     let mut text = String::new();
     let _ = writeln!(text, "control_law {operations}");
-    for _ in 0..operations {
+    for n in 0..operations {
+        if n % LOOK == 0 && over() {
+            break;
+        }
         let interval = [100_000_000, 1000 + draws.below(99_999_999_001)][draws.below(2) as usize];
         // Of every length; at times the ends and the neighbours of powers of 4.
         let bits = draws.below(33);
@@ -212,18 +228,32 @@ mod tests {
     const ENV: Env = Env { rate: Rate(10_000_000), mean_packet: 1500 };
 
     fn rows(config: &Config) -> Vec<Vec<String>> {
-        let text = write(config, &ENV, 1, 4000).expect("valid");
+        let text = write(config, &ENV, 1, 4000, &|| false).expect("valid");
         let rows = text.lines().filter(|line| !line.starts_with('#')).skip(1);
         rows.map(|line| line.split(',').map(String::from).collect()).collect()
     }
 
     #[test]
     fn steps_of_the_control_law_have_counts_of_every_length() {
-        let text = control_law(1, 2000);
+        let text = control_law(1, 2000, &|| false);
         let counts = text.lines().skip(1).map(|line| line.split(' ').nth(2).unwrap());
         let lengths: alloc::collections::BTreeSet<u32> =
             counts.map(|count| 32 - count.parse::<u32>().unwrap().leading_zeros()).collect();
         assert_eq!(lengths.len(), 33);
+    }
+
+    #[test]
+    fn vectors_end_early_when_asked_to() {
+        let config = Config::named("pi").expect("listed");
+        let asked = core::cell::Cell::new(0);
+        let over = || {
+            asked.set(asked.get() + 1);
+            asked.get() % 3 == 0
+        };
+        let text = write(&config, &ENV, 1, 1_000_000, &over).expect("valid");
+        assert_eq!(text.lines().filter(|line| !line.starts_with('#')).count(), 1 + 2048);
+        assert_eq!(control_law(1, 1_000_000, &over).lines().count(), 1 + 2048);
+        assert_eq!(asked.get(), 6);
     }
 
     #[test]
@@ -252,11 +282,11 @@ mod tests {
     fn vectors_of_a_seed_stay_as_others_have_them() {
         let stamp = |name: &str| {
             let config = Config::named(name).expect("listed");
-            crate::label_hash(&write(&config, &ENV, 1, 4000).expect("valid"))
+            crate::label_hash(&write(&config, &ENV, 1, 4000, &|| false).expect("valid"))
         };
         let stamps = ["pi", "codel", "fq_codel"].map(stamp);
         assert_eq!(stamps, [1_070_808_975, 3_836_373_781, 25_090_879]);
-        assert_eq!(crate::label_hash(&control_law(1, 2000)), 255_119_724);
+        assert_eq!(crate::label_hash(&control_law(1, 2000, &|| false)), 255_119_724);
     }
 
     #[test]
@@ -264,7 +294,7 @@ mod tests {
         let config = Config::named("red").expect("listed");
         let times: Vec<u64> = rows(&config).iter().map(|row| row[1].parse().unwrap()).collect();
         assert!(times.is_sorted());
-        let text = |seed| write(&config, &ENV, seed, 500).expect("valid");
+        let text = |seed| write(&config, &ENV, seed, 500, &|| false).expect("valid");
         assert_eq!(text(7), text(7));
         assert_ne!(text(7), text(8));
     }

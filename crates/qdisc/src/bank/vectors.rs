@@ -57,9 +57,16 @@ fn moved(queue: u16, draws: &mut Stream) -> u16 {
 /// decisions one for each packet: 0 passes, 1 is marked, 2 is dropped
 /// ```
 ///
+/// It ends early if `over` says so before a pass.
+///
 /// # Errors
 /// If there are no controllers, or too many.
-pub fn write(seed: u64, each: usize, passes: u64) -> Result<String, Invalid> {
+pub fn write(
+    seed: u64,
+    each: usize,
+    passes: u64,
+    over: &dyn Fn() -> bool,
+) -> Result<String, Invalid> {
     let mut draws = Stream::new(seed, Kind::Test, 0, 0);
     let mut classes = Vec::new();
     for turn in 0..MOST_CLASSES as u64 {
@@ -81,6 +88,7 @@ pub fn write(seed: u64, each: usize, passes: u64) -> Result<String, Invalid> {
         line(text, "levels", places().map(|(class, at)| u32::from(bank.level(class, at))));
         places().map(|(class, at)| bank.level(class, at)).collect()
     };
+    let passes = (0..passes).take_while(|_| !over());
     run(&mut text, &mut bank, update, &mut path, each, passes, &mut draws);
     Ok(text)
 }
@@ -98,7 +106,12 @@ pub fn write(seed: u64, each: usize, passes: u64) -> Result<String, Invalid> {
 ///
 /// # Errors
 /// If there are no controllers, or too many.
-pub fn write_index(seed: u64, each: usize, passes: u64) -> Result<String, Invalid> {
+pub fn write_index(
+    seed: u64,
+    each: usize,
+    passes: u64,
+    over: &dyn Fn() -> bool,
+) -> Result<String, Invalid> {
     let mut draws = Stream::new(seed, Kind::Test, 0, 0);
     let mut classes = Vec::new();
     for turn in 0..MOST_CLASSES as u64 {
@@ -118,6 +131,7 @@ pub fn write_index(seed: u64, each: usize, passes: u64) -> Result<String, Invali
         line(text, "x", places().map(|(class, at)| u32::from(bank.place(class, at))));
         places().map(|(class, at)| bank.level(class, at)).collect()
     };
+    let passes = (0..passes).take_while(|_| !over());
     run(&mut text, &mut bank, update, &mut path, each, passes, &mut draws);
     Ok(text)
 }
@@ -135,7 +149,12 @@ pub fn write_index(seed: u64, each: usize, passes: u64) -> Result<String, Invali
 ///
 /// # Errors
 /// If there are no queues, or too many.
-pub fn write_red(seed: u64, each: usize, passes: u64) -> Result<String, Invalid> {
+pub fn write_red(
+    seed: u64,
+    each: usize,
+    passes: u64,
+    over: &dyn Fn() -> bool,
+) -> Result<String, Invalid> {
     let mut draws = Stream::new(seed, Kind::Test, 0, 0);
     let mut classes = Vec::new();
     for turn in 0..MOST_CLASSES as u64 {
@@ -160,6 +179,7 @@ pub fn write_red(seed: u64, each: usize, passes: u64) -> Result<String, Invalid>
         line(text, "levels", places().map(|(class, at)| bank.level(class, at)));
         places().map(|(class, at)| bank.level(class, at)).collect()
     };
+    let passes = (0..passes).take_while(|_| !over());
     run(&mut text, &mut bank, update, &mut path, each, passes, &mut draws);
     Ok(text)
 }
@@ -195,12 +215,12 @@ fn run<B>(
     update: impl Fn(&mut String, &mut B, &[u16]) -> Vec<u8>,
     path: &mut Decide,
     each: usize,
-    passes: u64,
+    passes: impl Iterator,
     draws: &mut Stream,
 ) {
     let all = MOST_CLASSES * each;
     let mut queues: Vec<u16> = (0..all).map(|_| draws.below(2000) as u16).collect();
-    for _ in 0..passes {
+    for _ in passes {
         line(text, "queues", queues.iter().map(|&q| u32::from(q)));
         let levels = update(text, bank, &queues);
         let mut packets = Vec::new();
@@ -231,15 +251,19 @@ mod tests {
 
     #[test]
     fn vectors_of_a_seed_stay_as_others_have_them() {
-        let texts = [write(1, 4, 400), write_index(1, 4, 400), write_red(1, 4, 400)];
+        let texts = [
+            write(1, 4, 400, &|| false),
+            write_index(1, 4, 400, &|| false),
+            write_red(1, 4, 400, &|| false),
+        ];
         let stamps = texts.map(|text| crate::label_hash(&text.expect("valid")));
         assert_eq!(stamps, [3_614_439_642, 489_789_356, 1_063_438_480]);
     }
 
     #[test]
     fn vectors_of_red_reach_both_ends_and_every_level() {
-        let text = write_red(1, 4, 400).expect("valid");
-        assert_ne!(text, write_red(2, 4, 400).expect("valid"));
+        let text = write_red(1, 4, 400, &|| false).expect("valid");
+        assert_ne!(text, write_red(2, 4, 400, &|| false).expect("valid"));
         let of = |name: &str| -> Vec<u32> {
             let lines = text.lines().filter_map(|line| line.strip_prefix(name));
             lines.flat_map(|line| line.split(' ')).map(|n| n.parse().unwrap()).collect()
@@ -253,8 +277,8 @@ mod tests {
 
     #[test]
     fn vectors_in_table_form_reach_both_ends_and_all_exponents() {
-        let text = write_index(1, 4, 400).expect("valid");
-        assert_ne!(text, write_index(2, 4, 400).expect("valid"));
+        let text = write_index(1, 4, 400, &|| false).expect("valid");
+        assert_ne!(text, write_index(2, 4, 400, &|| false).expect("valid"));
         let of = |name: &str| -> Vec<Vec<u32>> {
             let lines = text.lines().filter_map(|line| line.strip_prefix(name));
             lines.map(|line| line.split(' ').map(|n| n.parse().unwrap()).collect()).collect()
@@ -269,9 +293,9 @@ mod tests {
 
     #[test]
     fn vectors_reach_both_ends_of_p_and_every_kind_of_gain() {
-        let text = write(1, 4, 400).expect("valid");
-        assert_eq!(text, write(1, 4, 400).expect("valid"));
-        assert_ne!(text, write(2, 4, 400).expect("valid"));
+        let text = write(1, 4, 400, &|| false).expect("valid");
+        assert_eq!(text, write(1, 4, 400, &|| false).expect("valid"));
+        assert_ne!(text, write(2, 4, 400, &|| false).expect("valid"));
         let of = |name: &str| -> Vec<Vec<u32>> {
             let lines = text.lines().filter_map(|line| line.strip_prefix(name));
             lines.map(|line| line.split(' ').map(|n| n.parse().unwrap()).collect()).collect()

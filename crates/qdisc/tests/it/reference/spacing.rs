@@ -154,7 +154,7 @@ fn presets_are_told_apart_by_their_vectors() {
     let of = |preset: red::Preset| {
         let mut params = preset.params();
         params.hits.ecn = EcnMarking::On;
-        let text = vectors::write(&Config::Red(params), &env, 1, 20_000).expect("valid");
+        let text = vectors::write(&Config::Red(params), &env, 1, 20_000, &|| false).expect("valid");
         let count = |what: &str| text.lines().filter(|line| line.contains(what)).count();
         (count(",marked,"), count(",early,"), count(",overflow,"))
     };
