@@ -2375,7 +2375,8 @@ class Probes(TypedDict, total=False):
     """One row per exchange, per page and per transfer: times, bytes, timeouts,
     retransmissions, and how it ended."""
     pcap: list[str]
-    """Links whose packets are written to a pcapng file, as they leave the queue."""
+    """Links whose packets are written to a pcapng file, each as its transmission begins:
+    when it leaves the queue, or that of the device below."""
     qlog: list[str]
     """Bulk flows, web users, viewers of video and calls whose ends each write a log in the
     format of qlog, named as in `traces`: packets sent and received on all their

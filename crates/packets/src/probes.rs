@@ -79,7 +79,7 @@ impl Probes {
         self.bottleneck.map_or(0, |at| net.links[at as usize].counters().dequeued.packets)
     }
 
-    /// A packet has left a link's transmitter.
+    /// A packet goes to a link's transmitter.
     pub(crate) fn sent(&mut self, link: u32, tapped: &Tapped<'_>) {
         let (captures, recorder) = self.links.captures(link);
         for id in captures {

@@ -10,7 +10,7 @@ use sojourn_tcp::{COUNTER_BYTES, Ecn, Flags, Params, SackBlock, Segment};
 
 /// A packet that leaves a link, with what its headers need.
 pub(crate) struct Tapped<'a> {
-    /// When its transmission ends.
+    /// When its transmission begins; that of its last part, if a cable modem sends it in parts.
     pub at: Time,
     pub packet: &'a Packet,
     /// The end that the packet goes to.

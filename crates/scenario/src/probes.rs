@@ -27,7 +27,8 @@ pub struct Probes {
     /// One row per exchange, per page and per transfer: times, bytes, timeouts, retransmissions,
     /// and how it ended.
     pub exchanges: bool,
-    /// Links whose packets are written to a pcapng file, as they leave the queue.
+    /// Links whose packets are written to a pcapng file, each as its transmission begins: when it
+    /// leaves the queue, or that of the device below.
     pub pcap: Vec<String>,
     /// Bulk flows, web users, viewers of video and calls whose ends each write a log in the format
     /// of qlog, named as in `traces`: packets sent and received on all their connections, losses,

@@ -9,8 +9,15 @@ use sojourn_qdisc::{Discipline, Verdict, Visit};
 
 /// What became of a packet offered to a fused link.
 pub enum Fate {
-    /// It leaves the transmitter at this time; whether it was marked here.
-    Departs(Time, bool),
+    /// It is transmitted.
+    Departs {
+        /// When its transmission begins, and it leaves the queue.
+        starts: Time,
+        /// When it ends.
+        ends: Time,
+        /// Whether it was marked here.
+        marked: bool,
+    },
     /// It was dropped.
     Dropped,
 }
@@ -43,7 +50,8 @@ impl Visit<Token> for Pass<'_> {
             verdict => {
                 meter.until(now, packets, held);
                 *busy_until = serialiser.end(starts, bytes, fresh, carry);
-                Fate::Departs(*busy_until, matches!(verdict, Verdict::Marked))
+                let marked = matches!(verdict, Verdict::Marked);
+                Fate::Departs { starts, ends: *busy_until, marked }
             }
         }
     }

@@ -22,12 +22,12 @@ impl Sim {
         let l = &mut links[link as usize];
         if l.fused() {
             match l.pass(now, bytes, packet.segment.ecn) {
-                Fate::Departs(at, marked) => {
+                Fate::Departs { starts, ends, marked } => {
                     if marked {
                         packet.segment.ecn = Ecn::Ce;
                     }
-                    self.tap(at, &packet, to, step);
-                    self.forward(at + delay, to, next, packet, bytes);
+                    self.tap(starts, &packet, to, step);
+                    self.forward(ends + delay, to, next, packet, bytes);
                 }
                 Fate::Dropped => self.lost(now, &packet),
             }
@@ -62,10 +62,10 @@ impl Sim {
     /// A link sends a packet, and others may overtake it there if it `reorders`.
     #[inline(always)]
     fn sent(&mut self, now: Time, reorders: bool, sent: Sent<Standing>) {
-        let Sent { standing, ends, through } = sent;
+        let Sent { standing, through, .. } = sent;
         let to = standing.to();
         let Standing { packet, step, .. } = standing;
-        self.tap(ends, &packet, to, step);
+        self.tap(now, &packet, to, step);
         let Step { next, delay, .. } = self.net.paths.step(step);
         match through {
             None => self.lost(now, &packet),
@@ -102,7 +102,7 @@ impl Sim {
         }
     }
 
-    /// A packet's transmission on the link of its step ends at `at`.
+    /// A packet's transmission on the link of its step begins at `at`.
     #[inline]
     fn tap(&mut self, at: Time, packet: &Packet, to: EndId, step: u32) {
         if self.probes.links.capturing() {

@@ -1,6 +1,6 @@
 //! What a link's capture holds, as another program reads it.
 
-use crate::common::simulate_into;
+use crate::common::{records, simulate_into, some, unfused};
 use sojourn_packets::Recorder;
 use std::io::Write as _;
 use std::process::Command;
@@ -55,13 +55,7 @@ fn tshark_reads_capture_without_warnings() {
         return;
     };
     let counts = &summary.links[0].counts;
-    // The last may have begun its transmission and not ended it.
-    let sent = counts.dequeued - 1..=counts.dequeued;
-    assert!(
-        sent.contains(&(all.len() as u64)),
-        "{} of {sent:?}: each that was sent, once",
-        all.len()
-    );
+    assert_eq!(all.len() as u64, counts.dequeued, "each that was sent, once");
     let marked = all.iter().filter(|ecn| *ecn == "3").count() as u64;
     assert!(marked > 0 && counts.marked >= marked, "{marked} of {}", counts.marked);
     // Warnings of lost and reordered segments are as they should be: errors are not.
@@ -83,20 +77,78 @@ fn tshark_reads_capture_without_warnings() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Upper six bits of the second byte of every IPv4 header, and the header's protocol number.
-fn codepoints(file: &std::path::Path) -> Vec<(u8, u8)> {
-    let bytes = std::fs::read(file).unwrap();
+/// Time in nanoseconds of every packet of a capture, and the packet.
+fn packets(bytes: &[u8]) -> Vec<(u64, &[u8])> {
     let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
     let (mut at, mut found) = (0, Vec::new());
     while at < bytes.len() {
         const ENHANCED_PACKET: u32 = 6;
+        let next = at + word(at + 4) as usize;
         if word(at) == ENHANCED_PACKET {
-            let header = at + 28;
-            found.push((bytes[header + 1] >> 2, bytes[header + 9]));
+            let time = u64::from(word(at + 12)) << 32 | u64::from(word(at + 16));
+            found.push((time, &bytes[at + 28..next]));
         }
-        at += word(at + 4) as usize;
+        at = next;
     }
     found
+}
+
+/// Upper six bits of the second byte of every IPv4 header, and the header's protocol number.
+fn codepoints(file: &std::path::Path) -> Vec<(u8, u8)> {
+    let bytes = std::fs::read(file).unwrap();
+    packets(&bytes).iter().map(|(_, header)| (header[1] >> 2, header[9])).collect()
+}
+
+/// Of two links in a row, the first so fast that it holds nothing, the second has packets stand in
+/// its queue from one capture to the other.
+const TWO: &str = r#"
+    duration = "20s"
+    [[links]]
+    name = "fast"
+    from = "source"
+    to = "router"
+    rate = "100gbit"
+    [[links]]
+    name = "slow"
+    from = "router"
+    to = "sink"
+    rate = "1mbit"
+    qdisc = "droptail"
+    [[links]]
+    name = "back"
+    from = "sink"
+    to = "source"
+    rate = "1gbit"
+    [[traffic]]
+    kind = "udp"
+    flows = 5
+    rate = "190kbit"
+    from = "source"
+    to = "sink"
+    [probes]
+    pcap = ["fast", "slow"]
+"#;
+
+#[test]
+fn packets_are_captured_when_they_leave_the_queue() {
+    let device = TWO.replace("\"droptail\"", "\"droptail\"\n    device = { packets = 1 }");
+    for text in [TWO.into(), unfused(TWO), TWO.replace("\"droptail\"", "\"codel\""), device] {
+        let (summary, files) = records(&text);
+        let times = |link: &str| -> Vec<u64> {
+            let (_, file) = files.iter().find(|(name, _)| name.starts_with(link)).unwrap();
+            packets(file).iter().map(|(time, _)| *time).collect()
+        };
+        let (before, after) = (times("fast"), times("slow"));
+        assert!(after.is_sorted());
+        let link = summary.links.iter().find(|link| link.name == "slow").unwrap();
+        let sent = link.device.as_ref().map_or(link.counts.dequeued, |device| device.sent);
+        assert_eq!(after.len() as u64, sent);
+        let stood: u64 = after.iter().zip(&before).map(|(after, before)| after - before).sum();
+        let below = link.device.as_ref().map_or(0.0, |device| some(device.sojourn_s.mean));
+        let (mean, told) = (stood as f64 / sent as f64 / 1e9, some(link.sojourn_s.mean) + below);
+        // A packet crosses the fast link in less than 0.2 us.
+        assert!(told > 0.003 && (mean - told).abs() < 2e-6 + told * 1e-3, "{mean} and {told}");
+    }
 }
 
 #[test]

@@ -305,7 +305,9 @@ impl Core {
         let link = &mut self.links[step.link as usize];
         if link.fused() {
             match link.pass(now, packet.bytes, packet.ecn) {
-                Fate::Departs(ends, marked) => self.departs(ends, packet, marked, step),
+                Fate::Departs { starts, ends, marked } => {
+                    self.departs(starts, ends, packet, marked, step);
+                }
                 Fate::Dropped => {
                     self.counts.dropped += 1;
                     self.slab.release(handle);
@@ -324,9 +326,9 @@ impl Core {
         self.let_go();
     }
 
-    /// A packet leaves the transmitter of a fused link at `ends`.
+    /// A fused link transmits a packet from `starts` to `ends`.
     #[inline]
-    fn departs(&mut self, ends: Time, packet: Held, marked: bool, step: Step) {
+    fn departs(&mut self, starts: Time, ends: Time, packet: Held, marked: bool, step: Step) {
         let Held { handle, bytes, .. } = packet;
         let bytes = self.slab.get(handle, bytes as usize);
         if marked && packet.ecn != Ecn::Ce {
@@ -334,7 +336,7 @@ impl Core {
             let packet = &mut self.held[handle as usize];
             (packet.ecn, packet.written) = (Ecn::Ce, Ecn::Ce);
         }
-        self.probes.tap_link(step.link, ends, bytes);
+        self.probes.tap_link(step.link, starts, bytes);
         self.go_on(ends + step.delay, handle, step.next);
     }
 
@@ -343,14 +345,14 @@ impl Core {
         let Self { links, dropped, agenda, .. } = self;
         let wake = |at, why| agenda.push(at, What::Serve { link: number, why });
         let sent = links[number as usize].serve(now, dropped, wake);
-        if let Some(Sent { standing: mut packet, ends, through }) = sent {
+        if let Some(Sent { standing: mut packet, through, .. }) = sent {
             let handle = packet.handle;
             let bytes = self.slab.get(handle, packet.bytes as usize);
             if packet.ecn != packet.written {
                 set_ce(bytes);
                 packet.written = packet.ecn;
             }
-            self.probes.tap_link(number, ends, bytes);
+            self.probes.tap_link(number, now, bytes);
             self.held[handle as usize] = packet;
             match through {
                 None => {

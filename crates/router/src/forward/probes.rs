@@ -51,7 +51,7 @@ impl Probes {
         self.links.arrived(now, link, bytes);
     }
 
-    /// A packet has left a link's transmitter.
+    /// A packet goes to a link's transmitter.
     #[inline]
     pub(super) fn tap_link(&mut self, link: u32, at: Time, packet: &[u8]) {
         let (captures, recorder) = self.links.captures(link);

@@ -140,6 +140,39 @@ fn a_late_wake_up_costs_no_rate_and_delays_no_departure() {
 }
 
 #[test]
+fn packets_are_captured_when_they_leave_the_queue() {
+    let folder = std::env::temp_dir().join(format!("sojourn-core-{}", std::process::id()));
+    // One discipline decides at enqueue, the other holds packets until they leave.
+    for qdisc in ["droptail", "fq_codel"] {
+        let network = network(&format!(
+            "duration = \"1h\"\n[bottleneck]\nrate = \"10mbit\"\nframe_overhead = 0\n\
+             min_frame = 0\nqdisc = \"{qdisc}\"\n[[traffic]]\nkind = \"bulk\"\n\
+             [probes]\npcap = [\"bottleneck\"]\n"
+        ));
+        let plan = Plan::new(network.clone(), Foreign::Like(0)).unwrap();
+        let recorder = Recorder::to_directory(&folder).unwrap();
+        let mut core = Core::new(&plan, recorder, 1500, 200, None).unwrap();
+        let (mut sink, end) = (Sink::default(), Time::from_millis(100));
+        core.run(Time(0), &mut sink);
+        for _ in 0..50 {
+            core.packet(Time(0), Side::Left, &udp(Side::Left, 0, 7, 1222), &mut sink);
+        }
+        core.run(end, &mut sink);
+        let (report, mut recorder) = core.finish(end, &Lateness::new(&network));
+        recorder.finish().unwrap();
+        let bytes = std::fs::read(folder.join("bottleneck.pcapng")).unwrap();
+        let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
+        let blocks = std::iter::successors(Some(0), |at| Some(at + word(at + 4) as usize))
+            .take_while(|at| *at < bytes.len());
+        let times: Vec<u32> = blocks.filter(|at| word(*at) == 6).map(|at| word(at + 16)).collect();
+        // 1250 bytes at 10 Mbit/s take a millisecond each.
+        assert_eq!(times, (0..50).map(|n| n * 1_000_000).collect::<Vec<u32>>(), "{qdisc}");
+        assert_eq!(report.links[0].counts.dequeued, 50);
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+}
+
+#[test]
 fn a_mark_of_the_discipline_is_in_the_bytes_that_arrive() {
     let network = dumbbell(
         "rate = \"1mbit\"\nqdisc = { kind = \"red\", min_th = 2, max_th = 400, max_p = 1.0, wq = 1.0, ecn = true }",
