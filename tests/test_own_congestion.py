@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,10 @@ import pytest
 import sojourn
 from sojourn.tcp import CongestionControl, Occasion, Window, register
 
-ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "examples"))
+from reno import Reno
+
+EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
 FIELDS: dict[str, Any] = {
     "duration": "8s",
@@ -26,14 +30,36 @@ FIELDS: dict[str, Any] = {
 
 def scenario(congestion: object, **tcp: object) -> sojourn.Scenario:
     fields = {**FIELDS, "tcp": {"congestion": congestion, **tcp}}
-    return sojourn.Scenario(fields, base_dir=ROOT / "examples")
+    return sojourn.Scenario(fields, base_dir=EXAMPLES)
 
 
-@pytest.mark.parametrize("profile", ["classic", "modern"])
-def test_reno_in_python_gives_the_trace_of_the_built_in_one(profile: str) -> None:
-    own = {"kind": "python", "class": "reno.py:Reno"}
-    ours = sojourn.run(scenario(own, profile=profile))
-    theirs = sojourn.run(scenario("reno", profile=profile))
+def over_quic(congestion: object) -> sojourn.Scenario:
+    traffic = [{**group, "transport": "quic"} for group in FIELDS["traffic"]]
+    fields = {**FIELDS, "quic": {"congestion": congestion}, "traffic": traffic}
+    return sojourn.Scenario(fields, base_dir=EXAMPLES)
+
+
+OVER = {
+    "classic": lambda congestion: scenario(congestion, profile="classic"),
+    "modern": lambda congestion: scenario(congestion, profile="modern"),
+    "quic": over_quic,
+}
+
+
+@register("threshold")
+class Threshold(Reno):
+    """Leaves it to the sender to take the window to the threshold."""
+
+    def on_loss(self, window: Window, at: Occasion) -> None:
+        window.ssthresh = max(at.flight // 2, 2 * at.mss)
+        self.acked = 0
+
+
+@pytest.mark.parametrize("class_", ["reno.py:Reno", "threshold"])
+@pytest.mark.parametrize("over", OVER)
+def test_reno_in_python_gives_the_trace_of_the_built_in_one(over: str, class_: str) -> None:
+    ours = sojourn.run(OVER[over]({"kind": "python", "class": class_}))
+    theirs = sojourn.run(OVER[over]("reno"))
     assert ours.traces is not None and theirs.traces is not None
     assert len(ours.traces) > 500
     assert ours.traces.equals(theirs.traces)
@@ -76,6 +102,29 @@ def test_control_class_receives_ack_samples() -> None:
     assert sum(acked for acked, _, _ in _SHOWN) > 100_000
     assert any(rtt > 10_000_000 for _, rtt, _ in _SHOWN)
     assert any(rate > 0 for _, _, rate in _SHOWN)
+
+
+@register("pausing")
+class Pausing(Reno):
+    """Remembers when it began again after a pause."""
+
+    def on_restart(self, window: Window, at: Occasion) -> None:
+        super().on_restart(window, at)
+        _RESTARTS.append((at.now, at.srtt, at.mss, at.flight))
+
+
+_RESTARTS: list[tuple[int, int, int, int]] = []
+
+
+def test_a_restart_has_the_present_the_round_trip_and_the_segment() -> None:
+    chunks = {"kind": "bulk", "rtt": "20ms", "rate": "500kbit", "chunk": "60kB"}
+    fields = {**FIELDS, "tcp": {"congestion": {"kind": "python", "class": "pausing"}}}
+    sojourn.run(sojourn.Scenario({**fields, "traffic": [chunks], "probes": {}}))
+    times = [now for now, *_ in _RESTARTS]
+    assert len(times) > 3 and times == sorted(times)
+    for now, srtt, mss, flight in _RESTARTS:
+        assert now > 900_000_000 and 20_000_000 < srtt < 100_000_000
+        assert (mss, flight) == (1448, 0)
 
 
 @register("failing")

@@ -18,7 +18,9 @@
             window.ssthresh = window.cwnd = max(int(at.flight * (1 - self.share)), 2 * at.mss)
 
         def on_timeout(self, window, at):
-            window.ssthresh, window.cwnd = max(at.flight // 2, 2 * at.mss), at.mss
+            if at.first:
+                window.ssthresh = max(at.flight // 2, 2 * at.mss)
+            window.cwnd = at.mss
 
 In a scenario::
 
@@ -49,7 +51,7 @@ class CongestionControl:
     those with ``pacing = true`` in ``[tcp]``.
     ``at`` says what has happened; both are filled anew for every call. Parameters are the fields of
     a dataclass. The window is at least one segment whatever is set. After a loss or a mark the
-    sender takes the window to ``ssthresh``, which becomes ``cwnd`` if it is left as it was.
+    sender takes the window to ``ssthresh``, which becomes ``cwnd`` if it is not set.
     """
 
     @own.default
@@ -58,7 +60,10 @@ class CongestionControl:
 
     @own.default
     def on_loss(self, window: Window, at: Occasion) -> None:
-        """A loss was inferred, with ``at.flight`` bytes outstanding; once per recovery."""
+        """A loss was inferred, once per recovery.
+
+        A reduction starts from ``at.flight``: bytes outstanding, or over QUIC the window.
+        """
 
     @own.default
     def on_mark(self, window: Window, at: Occasion) -> None:
@@ -66,7 +71,10 @@ class CongestionControl:
 
     @own.default
     def on_timeout(self, window: Window, at: Occasion) -> None:
-        """The timer ran out; ``at.first`` unless the same data had timed out before."""
+        """The timer ran out; ``at.first`` unless the same data had timed out before.
+
+        Over QUIC: persistent congestion, after its loss, and never the first.
+        """
 
     @own.default
     def on_restart(self, window: Window, at: Occasion) -> None:

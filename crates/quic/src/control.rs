@@ -198,6 +198,7 @@ impl Control {
         if shown.grows > 0 && core::mem::take(&mut self.recovering) {
             self.algorithm.on_recovered(&params.tuning, &mut self.window, params.max_udp_payload);
         }
+        // Appendix B.6: a reduction starts from the window.
         let at = Congested { now, srtt, flight: self.window.cwnd, mss: params.max_udp_payload };
         if let Some(sent) = shown.last_lost.filter(|sent| !self.in_recovery(*sent)) {
             // Section 7.3.2: once in a round trip.
@@ -287,7 +288,11 @@ impl Control {
 mod tests {
     use super::*;
     use crate::Spec;
+    use alloc::boxed::Box;
+    use alloc::vec::Vec;
+    use core::cell::RefCell;
     use sojourn_tcp::Algorithm;
+    use sojourn_tcp::congestion::external::{self, Decider, Settings};
 
     const FULL: u32 = 1200;
 
@@ -303,9 +308,13 @@ mod tests {
 
     impl Path {
         fn new(name: &str) -> Self {
+            Self::with(Algorithm::named(name).unwrap())
+        }
+
+        fn with(congestion: Algorithm) -> Self {
             let spec = Spec {
                 max_udp_payload: Some(FULL),
-                congestion: Algorithm::named(name),
+                congestion: Some(congestion),
                 ..Spec::default()
             };
             let p = Spec::resolve(&[&spec]).unwrap();
@@ -382,6 +391,55 @@ mod tests {
             assert_eq!(path.control.window.cwnd, 2 * FULL, "{name}");
             assert_eq!(path.control.window.ssthresh, threshold, "{name}");
         }
+    }
+
+    /// Sets nothing but the threshold, and tells what it is called with.
+    struct Threshold;
+
+    std::thread_local! {
+        static TOLD: RefCell<Vec<(Congested, bool)>> = const { RefCell::new(Vec::new()) };
+    }
+
+    impl Decider for Threshold {
+        fn on_loss(&mut self, window: &mut Window, at: Congested) -> bool {
+            window.ssthresh = at.flight / 2;
+            true
+        }
+        fn on_mark(&mut self, window: &mut Window, at: Congested) -> bool {
+            window.ssthresh = at.flight / 4 * 3;
+            true
+        }
+        fn on_timeout(&mut self, window: &mut Window, at: Congested, first: bool) {
+            TOLD.with_borrow_mut(|told| told.push((at, first)));
+            window.cwnd = at.mss;
+        }
+    }
+
+    fn outside() -> Algorithm {
+        external::install(Box::new(|_| Box::new(Threshold)));
+        Algorithm::External(Settings { class: "a.py:A".into(), ..Settings::default() })
+    }
+
+    #[test]
+    fn window_goes_to_threshold_that_is_set_outside() {
+        let mut path = Path::with(outside());
+        let sent: [Sent; 10] = core::array::from_fn(|_| path.send(0));
+        assert_eq!(path.settle(100, &sent[..1], &[], 1), 7);
+        let later = [path.send(150)];
+        assert_eq!(path.settle(250, &[], &later, 0), 3);
+    }
+
+    #[test]
+    fn persistent_congestion_is_no_first_timeout() {
+        let mut path = Path::with(outside());
+        let sent: [Sent; 10] = core::array::from_fn(|_| path.send(0));
+        assert_eq!(path.settle(3000, &[], &sent, 0), 5);
+        path.control.persistent(&path.p, ms(3000), ms(100));
+        assert_eq!(path.control.window, Window { cwnd: 2 * FULL, ssthresh: 5 * FULL });
+        let told = TOLD.take();
+        let [(at, first)] = told[..] else { panic!("{told:?}") };
+        assert_eq!((at.now, at.srtt, at.flight, at.mss), (ms(3000), ms(100), 5 * FULL, FULL));
+        assert!(!first, "the loss has set the threshold");
     }
 
     #[test]

@@ -19,15 +19,25 @@ pub(crate) struct WindowView {
     #[pyo3(get, set)]
     cwnd: i64,
     /// Below this the window grows by slow start.
-    #[pyo3(get, set)]
+    #[pyo3(get)]
     ssthresh: i64,
     /// Bytes per second at which a sender that paces is to send; 0 leaves it to the sender.
     #[pyo3(get, set)]
     pace: i64,
+    /// Whether the class has set the threshold in this call.
+    is_set: bool,
 }
 
-/// An acknowledgement, a loss, a mark, a timeout or a sample; one object, filled anew for every
-/// call. What does not belong to the occasion is zero.
+#[pymethods]
+impl WindowView {
+    #[setter]
+    fn set_ssthresh(&mut self, bytes: i64) {
+        (self.ssthresh, self.is_set) = (bytes, true);
+    }
+}
+
+/// An acknowledgement, a loss, a mark, a timeout, a restart or a sample; one object, filled anew
+/// for every call. What does not belong to the occasion is zero.
 #[pyclass(module = "sojourn._engine", name = "Occasion")]
 #[derive(Default)]
 pub(crate) struct Occasion {
@@ -43,7 +53,8 @@ pub(crate) struct Occasion {
     /// Bytes acknowledged for the first time, or in a sample: delivered.
     #[pyo3(get)]
     acked: u32,
-    /// Bytes outstanding.
+    /// What a reduction starts from: bytes outstanding, or over QUIC the window. In a sample: bytes
+    /// taken to be in the network.
     #[pyo3(get)]
     flight: u32,
     /// Whether what was lost before a timeout is still being sent again.
@@ -130,14 +141,20 @@ fn make(settings: &Settings) -> Box<dyn Decider> {
 }
 
 impl Object {
-    fn call(&mut self, method: &Option<Py<PyAny>>, window: &mut Window, occasion: Occasion) {
-        let Some(method) = method.as_ref().filter(|_| !has_failed()) else { return };
+    /// Calls a method. Returns whether it has set the threshold.
+    fn call(
+        &mut self,
+        method: &Option<Py<PyAny>>,
+        window: &mut Window,
+        occasion: Occasion,
+    ) -> bool {
+        let Some(method) = method.as_ref().filter(|_| !has_failed()) else { return false };
         Python::attach(|py| {
             *self.occasion.borrow_mut(py) = occasion;
             {
                 let mut view = self.window.borrow_mut(py);
                 view.cwnd = i64::from(window.cwnd);
-                view.ssthresh = i64::from(window.ssthresh);
+                (view.ssthresh, view.is_set) = (i64::from(window.ssthresh), false);
             }
             if let Err(error) = method.call1(py, (&self.window, &self.occasion)) {
                 fail(py, error);
@@ -147,7 +164,8 @@ impl Object {
             window.cwnd = bytes(view.cwnd).min(i32::MAX as u32);
             window.ssthresh = bytes(view.ssthresh);
             self.pace = view.pace.max(0) as u64;
-        });
+            view.is_set
+        })
     }
 
     /// As `call`, with the method taken out while it runs.
@@ -156,10 +174,11 @@ impl Object {
         which: fn(&mut Self) -> &mut Option<Py<PyAny>>,
         window: &mut Window,
         occasion: Occasion,
-    ) {
+    ) -> bool {
         let method = which(self).take();
-        self.call(&method, window, occasion);
+        let is_set = self.call(&method, window, occasion);
         *which(self) = method;
+        is_set
     }
 }
 
@@ -186,15 +205,15 @@ impl Decider for Object {
         self.tell(|object| &mut object.on_ack, window, occasion);
     }
 
-    fn on_loss(&mut self, window: &mut Window, at: Congested) {
-        self.tell(|object| &mut object.on_loss, window, congested(at));
+    fn on_loss(&mut self, window: &mut Window, at: Congested) -> bool {
+        self.tell(|object| &mut object.on_loss, window, congested(at))
     }
 
-    fn on_mark(&mut self, window: &mut Window, at: Congested) {
+    fn on_mark(&mut self, window: &mut Window, at: Congested) -> bool {
         if self.on_mark.is_some() {
-            self.tell(|object| &mut object.on_mark, window, congested(at));
+            self.tell(|object| &mut object.on_mark, window, congested(at))
         } else {
-            self.on_loss(window, at);
+            self.on_loss(window, at)
         }
     }
 
@@ -203,8 +222,8 @@ impl Decider for Object {
         self.tell(|object| &mut object.on_timeout, window, occasion);
     }
 
-    fn on_restart(&mut self, window: &mut Window) {
-        self.tell(|object| &mut object.on_restart, window, Occasion::default());
+    fn on_restart(&mut self, window: &mut Window, at: Congested) {
+        self.tell(|object| &mut object.on_restart, window, congested(at));
     }
 
     fn on_sample(&mut self, window: &mut Window, sample: &Sample) {

@@ -114,7 +114,7 @@ impl Control for State {
         *self = Self::default();
     }
 
-    fn on_restart(&mut self, _: &Tuning, _: &mut Window) {
+    fn on_restart(&mut self, _: &Tuning, _: &mut Window, _: Congested) {
         *self = Self::default();
     }
 }

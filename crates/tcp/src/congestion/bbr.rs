@@ -426,7 +426,7 @@ impl Control for State {
     }
 
     /// Section 5.4.1: the window stays, and pacing sees to it that it does not go out at once.
-    fn on_restart(&mut self, _: &Tuning, window: &mut Window) {
+    fn on_restart(&mut self, _: &Tuning, window: &mut Window, _: Congested) {
         window.cwnd = window.cwnd.max(self.cwnd);
     }
 

@@ -350,7 +350,7 @@ impl Control for State {
         }
     }
 
-    fn on_restart(&mut self, _: &Tuning, _: &mut Window) {
+    fn on_restart(&mut self, _: &Tuning, _: &mut Window, _: Congested) {
         self.epoch.began = None;
     }
 }

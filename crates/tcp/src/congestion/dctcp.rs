@@ -150,7 +150,7 @@ impl Control for State {
         self.reno = reno::State::default();
     }
 
-    fn on_restart(&mut self, _: &Tuning, _: &mut Window) {
+    fn on_restart(&mut self, _: &Tuning, _: &mut Window, _: Congested) {
         self.reno = reno::State::default();
     }
 }

@@ -44,14 +44,19 @@ pub struct Settings {
 pub trait Decider: Send {
     /// See [`Control::on_ack`].
     fn on_ack(&mut self, _window: &mut Window, _acked: Acked) {}
-    /// See [`Control::on_loss`].
-    fn on_loss(&mut self, _window: &mut Window, _at: Congested) {}
-    /// See [`Control::on_mark`].
-    fn on_mark(&mut self, _window: &mut Window, _at: Congested) {}
+    /// See [`Control::on_loss`]. Whether it has set the threshold, to which the window is then
+    /// taken; if not, the window that it left is the threshold.
+    fn on_loss(&mut self, _window: &mut Window, _at: Congested) -> bool {
+        false
+    }
+    /// See [`Control::on_mark`]; returns what [`Decider::on_loss`] does.
+    fn on_mark(&mut self, _window: &mut Window, _at: Congested) -> bool {
+        false
+    }
     /// See [`Control::on_timeout`].
     fn on_timeout(&mut self, _window: &mut Window, _at: Congested, _first: bool) {}
     /// See [`Control::on_restart`].
-    fn on_restart(&mut self, _window: &mut Window) {}
+    fn on_restart(&mut self, _window: &mut Window, _at: Congested) {}
     /// See [`Control::on_tx_start`].
     fn on_tx_start(&mut self, _window: &mut Window, _now: Time) {}
     /// See [`Control::on_lost`].
@@ -93,13 +98,13 @@ impl fmt::Debug for State {
     }
 }
 
-/// After a loss or a mark the sender takes the window to the threshold: it is the window that
-/// `decide` left, unless that set a threshold too.
-fn reduced(window: &mut Window, at: Congested, decide: impl FnOnce(&mut Window)) {
-    let before = window.ssthresh;
-    decide(window);
-    window.cwnd = window.cwnd.max(at.mss);
-    if window.ssthresh == before {
+/// After a loss or a mark window and threshold are one, as other algorithms leave them. The sender
+/// sees to no more than how the flight comes down, and not all senders do.
+fn reduced(window: &mut Window, at: Congested, decide: impl FnOnce(&mut Window) -> bool) {
+    if decide(window) {
+        window.cwnd = window.ssthresh.max(at.mss);
+    } else {
+        window.cwnd = window.cwnd.max(at.mss);
         window.ssthresh = window.cwnd;
     }
 }
@@ -149,8 +154,8 @@ impl Control for State {
         window.cwnd = window.cwnd.max(at.mss);
     }
 
-    fn on_restart(&mut self, _: &Settings, window: &mut Window) {
-        self.decider.on_restart(window);
+    fn on_restart(&mut self, _: &Settings, window: &mut Window, at: Congested) {
+        self.decider.on_restart(window, at);
     }
 
     fn on_tx_start(&mut self, _: &Settings, window: &mut Window, now: Time) {
@@ -187,17 +192,19 @@ mod tests {
         fn on_ack(&mut self, window: &mut Window, acked: Acked) {
             window.cwnd += acked.bytes;
         }
-        fn on_loss(&mut self, window: &mut Window, _: Congested) {
+        fn on_loss(&mut self, window: &mut Window, _: Congested) -> bool {
             window.cwnd /= 2;
+            false
         }
-        fn on_mark(&mut self, window: &mut Window, at: Congested) {
-            self.on_loss(window, at);
+        fn on_mark(&mut self, window: &mut Window, _: Congested) -> bool {
+            window.ssthresh = 1750;
+            true
         }
         fn on_timeout(&mut self, window: &mut Window, _: Congested, _: bool) {
             window.cwnd = 0;
         }
-        fn on_restart(&mut self, window: &mut Window) {
-            window.ssthresh = 5000;
+        fn on_restart(&mut self, window: &mut Window, at: Congested) {
+            window.ssthresh = 5 * at.mss;
         }
         fn on_sample(&mut self, window: &mut Window, sample: &Sample) {
             window.cwnd = sample.delivered as u32;
@@ -220,10 +227,13 @@ mod tests {
         assert_eq!(w.cwnd, 3500);
         let at = Congested { now, srtt, flight: 3000, mss };
         control.on_mark(&tuning, &mut w, at);
-        assert_eq!((w.cwnd, w.ssthresh), (1750, 1750), "the sender goes to the threshold");
+        assert_eq!((w.cwnd, w.ssthresh), (1750, 1750), "the window goes to the threshold");
+        w.cwnd = 3000;
+        control.on_mark(&tuning, &mut w, at);
+        assert_eq!((w.cwnd, w.ssthresh), (1750, 1750), "to one that is as before, too");
         control.on_loss(&tuning, &mut w, at);
-        assert_eq!(w.cwnd, 1000, "875 are less than a segment");
-        control.on_restart(&tuning, &mut w);
+        assert_eq!((w.cwnd, w.ssthresh), (1000, 1000), "875 are less than a segment");
+        control.on_restart(&tuning, &mut w, at);
         assert_eq!(w.ssthresh, 5000);
         let mut shown = |delivered| {
             let sample = Sample {

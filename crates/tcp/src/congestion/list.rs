@@ -164,8 +164,8 @@ macro_rules! algorithms {
                 call!(self, tuning, on_recovered(window, mss))
             }
             /// See [`Control::on_restart`].
-            pub fn on_restart(&mut self, tuning: &Tuning, window: &mut Window) {
-                call!(self, tuning, on_restart(window))
+            pub fn on_restart(&mut self, tuning: &Tuning, window: &mut Window, at: Congested) {
+                call!(self, tuning, on_restart(window, at))
             }
             /// See [`Control::on_tx_start`].
             #[inline(never)]

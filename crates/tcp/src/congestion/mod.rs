@@ -109,8 +109,8 @@ pub trait Control: Debug {
         let _ = (tuning, window, mss);
     }
     /// The sender begins again after a pause; the window has been reduced.
-    fn on_restart(&mut self, tuning: &Self::Tuning, window: &mut Window) {
-        let _ = (tuning, window);
+    fn on_restart(&mut self, tuning: &Self::Tuning, window: &mut Window, at: Congested) {
+        let _ = (tuning, window, at);
     }
     /// Nothing is in flight, the application had no more to send, and now it has: called before
     /// the data go out, whatever the length of the pause (`CA_EVENT_TX_START` of Linux). Only if

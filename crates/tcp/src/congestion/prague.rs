@@ -176,7 +176,7 @@ impl Control for State {
         self.growth = Growth::default();
     }
 
-    fn on_restart(&mut self, _: &Tuning, _: &mut Window) {
+    fn on_restart(&mut self, _: &Tuning, _: &mut Window, _: Congested) {
         self.growth = Growth::default();
     }
 

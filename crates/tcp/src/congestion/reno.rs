@@ -116,7 +116,7 @@ impl Control for State {
         self.acked = 0;
     }
 
-    fn on_restart(&mut self, _: &Tuning, _: &mut Window) {
+    fn on_restart(&mut self, _: &Tuning, _: &mut Window, _: Congested) {
         self.acked = 0;
     }
 }

@@ -79,14 +79,15 @@ pub struct Acked {
     pub smooth: bool,
 }
 
-/// The moment of a loss, a mark or a timeout.
+/// The moment of a loss, a mark, a timeout or a restart.
 #[derive(Clone, Copy, Debug)]
 pub struct Congested {
     /// The present.
     pub now: Time,
     /// The smoothed round trip; zero before the first sample.
     pub srtt: Time,
-    /// Bytes outstanding, at most the window.
+    /// What a reduction starts from: in TCP the bytes outstanding, at most the window (RFC 5681
+    /// equation 4); in QUIC the window (RFC 9002 appendix B.6). Zero at a restart.
     pub flight: u32,
     /// Payload of a full segment.
     pub mss: u32,

@@ -228,7 +228,7 @@ impl Control for State {
         }
     }
 
-    fn on_restart(&mut self, _: &Tuning, _: &mut Window) {
+    fn on_restart(&mut self, _: &Tuning, _: &mut Window, _: Congested) {
         // The pause says nothing of the path.
         (self.since, self.acked) = (None, 0);
         self.reno = reno::State::default();

@@ -287,7 +287,7 @@ impl SendState {
             && pause > self.rto
             && self.window.cwnd > c.params.initial_cwnd;
         if restarts {
-            self.restart(c.params, pause);
+            self.restart(c, pause);
         }
         restarts
     }
@@ -295,7 +295,8 @@ impl SendState {
     /// The window after a `pause` longer than the timeout: the initial one (RFC 5681 section 4.1),
     /// or half for each timeout (RFC 2861 section 3.1, `tcp_cwnd_restart` of Linux).
     #[cold]
-    fn restart(&mut self, params: &Params, pause: Time) {
+    fn restart(&mut self, c: &Call<'_>, pause: Time) {
+        let params = c.params;
         if params.idle_decay {
             self.remember_window();
             let halvings = (pause.0 - 1) / self.rto.0.max(1);
@@ -304,7 +305,8 @@ impl SendState {
         } else {
             self.window.cwnd = params.initial_cwnd;
         }
-        self.control.on_restart(&params.tuning, &mut self.window);
+        let at = self.congested(c, 0);
+        self.control.on_restart(&params.tuning, &mut self.window, at);
     }
 
     /// The threshold keeps three quarters of a window that comes down (`tcp_current_ssthresh`).

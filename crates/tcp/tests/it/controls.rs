@@ -198,7 +198,7 @@ impl Sender {
             }
             Call::Restart => {
                 w.cwnd = w.cwnd.min(10 * mss);
-                c.on_restart(t, w);
+                c.on_restart(t, w, Congested { now, srtt, flight: 0, mss });
             }
             Call::TxStart => c.on_tx_start(t, w, now),
             Call::Lost { bytes, flight, before, place } => {

@@ -33,8 +33,9 @@ fn told() -> Vec<Told> {
 struct Listens;
 
 impl Decider for Listens {
-    fn on_loss(&mut self, _: &mut Window, _: Congested) {
+    fn on_loss(&mut self, _: &mut Window, _: Congested) -> bool {
         tell(Told::Recovery);
+        false
     }
     fn on_timeout(&mut self, _: &mut Window, _: Congested, _: bool) {
         tell(Told::Timeout);

@@ -99,7 +99,7 @@ fn timeout_leaves_one_segment_and_recovery_restores_window() {
     assert!(path.window.cwnd + 8 * MSS >= before, "{} {before}", path.window.cwnd);
     let idle = path.window.cwnd;
     path.window.cwnd = 10 * MSS;
-    path.state.on_restart(&path.tuning, &mut path.window);
+    path.state.on_restart(&path.tuning, &mut path.window, at);
     assert_eq!(path.window.cwnd, idle);
 }
 
