@@ -26,6 +26,8 @@
 //!    here so with `prr_marks` (but for the count), and without it growth goes on, as section 3.4
 //!    has it.
 //! 4. Retransmissions are ECN-capable in Linux's DCTCP; that is the sender's matter here.
+//! 5. A loss in a window that a mark has already reduced takes no more of it (section 3.5: once per
+//!    window of data); Linux halves it too, on entering recovery (`dctcp_react_to_loss`).
 
 use super::{Acked, Congested, Control, Marks, Sample, Window, fixed, reno};
 use crate::Invalid;

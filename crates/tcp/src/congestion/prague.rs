@@ -13,7 +13,8 @@
 //! 1. The search for queues that mark as RFC 3168 does is that of Linux, `fallback`; there is none
 //!    for broken feedback (sections 2.4.6 and following).
 //! 2. A loss halves as Reno's; the draft lets it be Reno or CUBIC, and takes into account what
-//!    marks took in the same round trip, which the sender does here by reducing once per window.
+//!    marks took in the same round trip, which TCP's sender does here by reducing once per window.
+//!    Over QUIC a loss halves whatever marks took.
 //! 3. Whether an acknowledgement is marked is all or nothing for its growth: one that acknowledges
 //!    two segments of which one is marked gives none.
 //! 4. The window stays at two segments at least; no scaling of packets below that.
@@ -27,6 +28,7 @@
 //! 2. α has 20 bits there, 32 here.
 //! 3. Bursts of the segmentation offload are not paced apart there; here segments are.
 //! 4. What `fallback` does otherwise is listed in `classic_queue.rs`.
+//! 5. A loss halves there whatever marks took in the same window (`prague_enter_loss`).
 
 use super::aimd::Growth;
 use super::classic_queue::ClassicQueue;
