@@ -158,7 +158,7 @@ fn packets_are_captured_when_they_leave_the_queue() {
             core.packet(Time(0), Side::Left, &udp(Side::Left, 0, 7, 1222), &mut sink);
         }
         core.run(end, &mut sink);
-        let (report, mut recorder) = core.finish(end, &Lateness::new(&network));
+        let (report, recorder) = core.finish(end, &Lateness::new(&network));
         recorder.finish().unwrap();
         let bytes = std::fs::read(folder.join("bottleneck.pcapng")).unwrap();
         let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
