@@ -162,8 +162,9 @@ fn packets_are_captured_when_they_leave_the_queue() {
         recorder.finish().unwrap();
         let bytes = std::fs::read(folder.join("bottleneck.pcapng")).unwrap();
         let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
-        let blocks = std::iter::successors(Some(0), |at| Some(at + word(at + 4) as usize))
-            .take_while(|at| *at < bytes.len());
+        let blocks = std::iter::successors(Some(0), |at| {
+            Some(at + word(at + 4) as usize).filter(|next| *next < bytes.len())
+        });
         let times: Vec<u32> = blocks.filter(|at| word(*at) == 6).map(|at| word(at + 16)).collect();
         // 1250 bytes at 10 Mbit/s take a millisecond each.
         assert_eq!(times, (0..50).map(|n| n * 1_000_000).collect::<Vec<u32>>(), "{qdisc}");
