@@ -51,6 +51,15 @@ impl Serialiser {
         ((parts / rate) as u64, (parts % rate) as u64)
     }
 
+    /// Whole nanoseconds of an IP packet, and the remainder in 1/rate ns.
+    #[inline(always)]
+    fn takes(&self, ip_bytes: u32) -> (u64, u64) {
+        match self.table.get(ip_bytes as usize) {
+            Some(&entry) => entry,
+            None => self.divide(ip_bytes),
+        }
+    }
+
     /// When a transmission that starts at `start` ends. `carry` is the link's fraction; it is
     /// dropped when the link was idle before.
     #[inline(always)]
@@ -58,14 +67,22 @@ impl Serialiser {
         if self.byte > 0 {
             return start + Time(u64::from(self.wire_bytes(ip_bytes)) * self.byte);
         }
-        let (whole, rest) = match self.table.get(ip_bytes as usize) {
-            Some(&entry) => entry,
-            None => self.divide(ip_bytes),
-        };
+        let (whole, rest) = self.takes(ip_bytes);
         let sum = rest + if idle_before { 0 } else { *carry };
         let more = sum >= self.rate;
         *carry = if more { sum - self.rate } else { sum };
         start + Time(whole + u64::from(more))
+    }
+
+    /// When a transmission began that ends at `end` and has left `carry`.
+    #[cold]
+    pub fn start(&self, end: Time, ip_bytes: u32, carry: u64) -> Time {
+        if self.byte > 0 {
+            return end - Time(u64::from(self.wire_bytes(ip_bytes)) * self.byte);
+        }
+        let (whole, rest) = self.takes(ip_bytes);
+        // A sum of fractions that came round is less than either of them.
+        end - Time(whole + u64::from(carry < rest))
     }
 
     /// When a packet that comes at `now` has crossed an interface on which nothing is ever lost and
@@ -88,7 +105,9 @@ mod tests {
             let (mut now, mut carry, mut bits) = (Time::ZERO, 0, 0u128);
             for i in 0..100_000u32 {
                 let bytes = 40 + i * 7 % 3000;
-                now = serialiser.end(now, bytes, i == 0, &mut carry);
+                let start = now;
+                now = serialiser.end(start, bytes, i == 0, &mut carry);
+                assert_eq!(serialiser.start(now, bytes, carry), start);
                 bits += u128::from(bytes) * 8;
             }
             assert_eq!(u128::from(now.0), bits * 1_000_000_000 / u128::from(rate));

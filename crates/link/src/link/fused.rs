@@ -9,15 +9,8 @@ use sojourn_qdisc::{Discipline, Verdict, Visit};
 
 /// What became of a packet offered to a fused link.
 pub enum Fate {
-    /// It is transmitted.
-    Departs {
-        /// When its transmission begins, and it leaves the queue.
-        starts: Time,
-        /// When it ends.
-        ends: Time,
-        /// Whether it was marked here.
-        marked: bool,
-    },
+    /// It leaves the transmitter at this time; whether it was marked here.
+    Departs(Time, bool),
     /// It was dropped.
     Dropped,
 }
@@ -50,8 +43,7 @@ impl Visit<Token> for Pass<'_> {
             verdict => {
                 meter.until(now, packets, held);
                 *busy_until = serialiser.end(starts, bytes, fresh, carry);
-                let marked = matches!(verdict, Verdict::Marked);
-                Fate::Departs { starts, ends: *busy_until, marked }
+                Fate::Departs(*busy_until, matches!(verdict, Verdict::Marked))
             }
         }
     }
@@ -95,6 +87,12 @@ impl<S: Waiting> Link<S> {
             carry: &mut self.carry,
             busy_until: &mut self.busy_until,
         })
+    }
+
+    /// When the transmission begins that ends at `ends`, that of the last packet accepted.
+    #[cold]
+    pub fn began(&self, ends: Time, bytes: u32) -> Time {
+        self.serialiser.start(ends, bytes, self.carry)
     }
 
     /// Takes out of a fused link's queue the tokens whose transmission has started by `now`.

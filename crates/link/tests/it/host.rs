@@ -170,7 +170,7 @@ pub(crate) fn run(network: &Network, way: Way, offers: &[Offer], plan: Plan) -> 
                 let l = &mut links[link as usize];
                 if l.fused() {
                     match l.pass(now, bytes, Ecn::NotEct) {
-                        Fate::Departs { ends, .. } => outcome.through[id as usize] = Some(ends),
+                        Fate::Departs(at, _) => outcome.through[id as usize] = Some(at),
                         Fate::Dropped => outcome.dropped.push(id),
                     }
                 } else {

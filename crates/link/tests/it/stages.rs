@@ -189,7 +189,7 @@ fn a_fused_queue_marks_what_may_be_marked() {
         // Twice as many as the link can send.
         for n in 0..400 {
             fates[match link.pass(Time(n * 500_000), 1500, ecn) {
-                Fate::Departs { marked, .. } => usize::from(marked),
+                Fate::Departs(_, marked) => usize::from(marked),
                 Fate::Dropped => 2,
             }] += 1;
         }

@@ -22,11 +22,14 @@ impl Sim {
         let l = &mut links[link as usize];
         if l.fused() {
             match l.pass(now, bytes, packet.segment.ecn) {
-                Fate::Departs { starts, ends, marked } => {
+                Fate::Departs(ends, marked) => {
                     if marked {
                         packet.segment.ecn = Ecn::Ce;
                     }
-                    self.tap(starts, &packet, to, step);
+                    if self.probes.links.capturing() {
+                        let begins = self.net.links[link as usize].began(ends, bytes);
+                        self.capture(begins, &packet, to, step);
+                    }
                     self.forward(ends + delay, to, next, packet, bytes);
                 }
                 Fate::Dropped => self.lost(now, &packet),
@@ -65,7 +68,9 @@ impl Sim {
         let Sent { standing, through, .. } = sent;
         let to = standing.to();
         let Standing { packet, step, .. } = standing;
-        self.tap(now, &packet, to, step);
+        if self.probes.links.capturing() {
+            self.capture(now, &packet, to, step);
+        }
         let Step { next, delay, .. } = self.net.paths.step(step);
         match through {
             None => self.lost(now, &packet),
@@ -103,13 +108,6 @@ impl Sim {
     }
 
     /// A packet's transmission on the link of its step begins at `at`.
-    #[inline]
-    fn tap(&mut self, at: Time, packet: &Packet, to: EndId, step: u32) {
-        if self.probes.links.capturing() {
-            self.capture(at, packet, to, step);
-        }
-    }
-
     #[cold]
     #[inline(never)]
     fn capture(&mut self, at: Time, packet: &Packet, to: EndId, step: u32) {

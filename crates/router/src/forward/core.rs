@@ -305,9 +305,7 @@ impl Core {
         let link = &mut self.links[step.link as usize];
         if link.fused() {
             match link.pass(now, packet.bytes, packet.ecn) {
-                Fate::Departs { starts, ends, marked } => {
-                    self.departs(starts, ends, packet, marked, step);
-                }
+                Fate::Departs(ends, marked) => self.departs(ends, packet, marked, step),
                 Fate::Dropped => {
                     self.counts.dropped += 1;
                     self.slab.release(handle);
@@ -326,9 +324,9 @@ impl Core {
         self.let_go();
     }
 
-    /// A fused link transmits a packet from `starts` to `ends`.
+    /// A packet leaves the transmitter of a fused link at `ends`.
     #[inline]
-    fn departs(&mut self, starts: Time, ends: Time, packet: Held, marked: bool, step: Step) {
+    fn departs(&mut self, ends: Time, packet: Held, marked: bool, step: Step) {
         let Held { handle, bytes, .. } = packet;
         let bytes = self.slab.get(handle, bytes as usize);
         if marked && packet.ecn != Ecn::Ce {
@@ -336,7 +334,10 @@ impl Core {
             let packet = &mut self.held[handle as usize];
             (packet.ecn, packet.written) = (Ecn::Ce, Ecn::Ce);
         }
-        self.probes.tap_link(step.link, starts, bytes);
+        if self.probes.capturing() {
+            let begins = self.links[step.link as usize].began(ends, packet.bytes);
+            self.probes.tap_link(step.link, begins, bytes);
+        }
         self.go_on(ends + step.delay, handle, step.next);
     }
 

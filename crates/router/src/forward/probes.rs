@@ -51,6 +51,12 @@ impl Probes {
         self.links.arrived(now, link, bytes);
     }
 
+    /// Whether any link is captured.
+    #[inline]
+    pub(super) fn capturing(&self) -> bool {
+        self.links.capturing()
+    }
+
     /// A packet goes to a link's transmitter.
     #[inline]
     pub(super) fn tap_link(&mut self, link: u32, at: Time, packet: &[u8]) {
