@@ -7,6 +7,7 @@ from typing import Any
 QUANTILE_ERROR: float
 CURVE_POINTS: int
 NO_LOAD_RATE: str
+MOST_LOAD: float
 
 def version() -> str: ...
 def schema() -> str: ...

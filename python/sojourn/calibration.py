@@ -19,7 +19,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sojourn._engine import NO_LOAD_RATE, bps_per_user, users_for
+from sojourn._engine import MOST_LOAD, NO_LOAD_RATE, bps_per_user, users_for
 from sojourn._engine import Calibration as Search
 from sojourn.engines import load_engine
 from sojourn.engines.key import key_of
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from sojourn.scenario import ScenarioLike
 
 _ENGINE = "packets"
-_MOST_LOAD = 10
 
 
 def checked_load(field: str, load: float) -> float:
@@ -44,8 +43,8 @@ def checked_load(field: str, load: float) -> float:
     Raises:
         InputError: If it is none.
     """
-    if isinstance(load, str) or not 0 < load <= _MOST_LOAD:
-        raise InputError(f"{field}: {load!r} must be above 0 and at most {_MOST_LOAD}")
+    if isinstance(load, str) or not 0 < load <= MOST_LOAD:
+        raise InputError(f"{field}: {load!r} must be above 0 and at most {MOST_LOAD:g}")
     return load
 
 

@@ -71,6 +71,7 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(calibration::bps_per_user, module)?)?;
     module.add_function(wrap_pyfunction!(calibration::offered_bps, module)?)?;
     module.add("NO_LOAD_RATE", sojourn_scenario::calibration::NO_LOAD_RATE)?;
+    module.add("MOST_LOAD", sojourn_scenario::MOST_LOAD)?;
     module.add_function(wrap_pyfunction!(calibration::users_for, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_class::<simulation::Simulation>()?;

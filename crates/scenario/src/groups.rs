@@ -5,6 +5,8 @@ mod paths;
 mod replay;
 mod times;
 
+pub use loads::MOST_LOAD;
+
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;

@@ -46,7 +46,7 @@ pub use autorate::{Autorate, RateControl};
 pub use changes::{Change, Changed, NetworkChange};
 pub use docsis::{Docsis, Upstream};
 pub use error::Error;
-pub use groups::{NetworkGroup, private_delay};
+pub use groups::{MOST_LOAD, NetworkGroup, private_delay};
 pub use nearest::nearest;
 pub use network::{Network, NetworkLink, NetworkProbes};
 pub use probes::{Packets, Probes};

@@ -5,7 +5,7 @@ use crate::error::{Fault, steps};
 use sojourn_traffic::Source;
 
 /// Far above any load worth simulating.
-const MOST_LOAD: f64 = 10.0;
+pub const MOST_LOAD: f64 = 10.0;
 
 impl Resolver<'_> {
     /// Whether this is a web group whose users are still to be found.
