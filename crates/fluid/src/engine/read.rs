@@ -217,8 +217,27 @@ fn used_links(network: &Network) -> Result<Vec<(usize, u32)>, Error> {
             "traffic: no flow crosses a link that has a rate: there is nothing to model".into(),
         ));
     }
+    let rated =
+        |group: &NetworkGroup| group.forward.iter().any(|&l| network.links[l].rate.is_some());
+    if let Some(group) = network.groups.iter().find(|group| !rated(group)) {
+        return Err(Error(unlimited(network, group)));
+    }
     sojourn_base::sort_by_key(&mut used, |(link, ..)| *link);
     Ok(used.into_iter().map(|(link, ip, _)| (link, ip)).collect())
+}
+
+/// Nothing but its windows limits such a group, and its acknowledgements would fill the way back.
+fn unlimited(network: &Network, group: &NetworkGroup) -> String {
+    let links: Vec<&str> =
+        group.forward.iter().map(|&link| network.links[link].name.as_str()).collect();
+    let name = group.name.strip_suffix(".reverse").unwrap_or(&group.name);
+    let field = if group.host_sends { ".direction" } else { "" };
+    format!(
+        "traffic.{name}{field}: its data cross only {}, which is ideal: the fluid engine has no \
+         queue there that would limit them; let them go the other way, give it a rate, or use \
+         --engine packets",
+        links.join(" and ")
+    )
 }
 
 /// Seconds that a data packet and its acknowledgement are in transmission or in hosts, round trip.

@@ -276,6 +276,42 @@ fn all_that_has_no_place_in_the_model_is_refused_by_its_name() {
 }
 
 #[test]
+fn flows_that_meet_no_queue_are_refused_by_the_way_that_they_go() {
+    let dumbbell = |direction: &str| {
+        let text = format!(
+            r#"
+duration = "10s"
+[bottleneck]
+rate = "20mbit"
+delay = "10ms"
+reverse = "ideal"
+qdisc = "pi"
+[tcp]
+congestion = "reno"
+[[traffic]]
+kind = "bulk"
+name = "down"
+[[traffic]]
+kind = "bulk"
+name = "flows"
+direction = "{direction}"
+"#
+        );
+        let scenario = Scenario::from_toml(&text, "both").unwrap();
+        read(&scenario.network(Path::new(".")).unwrap()).map_err(|error| error.to_string())
+    };
+    assert!(dumbbell("forward").is_ok());
+    for direction in ["both", "reverse"] {
+        let why = dumbbell(direction).unwrap_err();
+        assert!(
+            why.starts_with("traffic.flows.direction: its data cross only reverse, which is ideal"),
+            "{why}"
+        );
+        assert!(why.ends_with("or use --engine packets"), "{why}");
+    }
+}
+
+#[test]
 fn a_network_without_a_queue_or_without_a_round_trip_is_refused() {
     let bare = |rate: &str, delay: &str| {
         let text = format!(
