@@ -295,6 +295,39 @@ def test_gains_are_judged_with_the_congestion_control_of_the_transport() -> None
         assert told("reno", over_quic(congestion=control)) == set()
 
 
+def test_gains_are_judged_by_the_loop_that_a_run_has() -> None:
+    gains = {"kind": "pi", "a": 1.822e-5, "b": 1.816e-5, "frequency": 160, "qref": 100}
+    base = {
+        "duration": "120s",
+        "warmup": "60s",
+        "bottleneck": {"rate": "45mbit", "delay": "10ms", "qdisc": gains},
+        "traffic": [{"kind": "bulk", "name": "flows", "flows": 20, "rtt": "440ms"}],
+    }
+
+    def margin(changes: Mapping[str, object]) -> float | None:
+        found = before(Scenario(base).with_(changes))
+        return next((each.numbers["phase_margin_deg"] for each in found), None)
+
+    whole = margin({})
+    assert whole is not None and whole < 0
+    # PI counts packets: those of the flows, whatever the link's mean packet is.
+    small = {"bottleneck.rate": "15mbit", "tcp.mss": 460, "tcp.timestamps": False}
+    for mean in (500, 1500):
+        of_size = margin(small | {"bottleneck.mean_packet": mean})
+        assert of_size == pytest.approx(whole)
+    assert margin({"bottleneck.rate": "15mbit", "bottleneck.mean_packet": 500}) is None
+    # What goes the other way is not in the loop.
+    up = {"kind": "bulk", "name": "up", "flows": 200, "rtt": "440ms", "direction": "reverse"}
+    assert margin({"traffic": [*base["traffic"], up]}) == whole
+    assert margin({"traffic": [*base["traffic"], up | {"direction": "forward"}]}) is None
+    # A group without a round trip has that of the path.
+    flows = {"kind": "bulk", "name": "flows", "flows": 20}
+    assert margin({"bottleneck.delay": "220ms", "traffic": [flows]}) == whole
+    # Loads that are to be turned into users are no part of it, and neither are files.
+    users = LIGHT_USERS | {"load": 0.1}
+    assert margin({"traffic": [*base["traffic"], users]}) == whole
+
+
 def test_gains_for_another_link_come_from_the_linear_model() -> None:
     (found,) = before(changed(EARLY["unstable-gains"][0]))
     assert found.numbers["phase_margin_deg"] < 0

@@ -387,6 +387,16 @@ def test_the_design_of_a_tuned_parameter_is_that_of_the_rule() -> None:
         assert each.ratio == pytest.approx(each.tuned / rule[name])
 
 
+def test_a_design_reckons_with_the_packets_that_the_flows_send() -> None:
+    tuned = {"bottleneck.qdisc.alpha": 0.1}
+    line = _line('{ kind = "pie", alpha = 0.1, target = "10ms" }')
+    small = line.with_({"tcp.mss": 460, "tcp.timestamps": False})
+    wanted = pie(Region(10e6 / 4000, 5, 0.09, most=5), "reno", target=0.01, update=0.015).qdisc
+    for mean in (500, 1500):
+        (found,) = designed(small.with_({"bottleneck.mean_packet": mean}), tuned)
+        assert found.designed == pytest.approx(wanted["alpha"])
+
+
 def test_a_target_that_was_tuned_is_the_designs_own() -> None:
     (found,) = designed(_line('{ kind = "pie", target = "10ms" }'), {"bottleneck.qdisc.target": 0})
     # RFC 8033, 5.

@@ -316,7 +316,7 @@ def test_users_are_counted_as_by_python() -> None:
 
 NYQUIST = """
 duration = "9s"
-tcp = {{ profile = "classic", congestion = "{law}" }}
+tcp = {{ profile = "classic", congestion = "{law}", mss = 460 }}
 bottleneck = {{ rate = "15mbit", delay = "10ms", mean_packet = 500, qdisc = {qdisc} }}
 [[traffic]]
 kind = "bulk"

@@ -81,7 +81,8 @@ fn _engine(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<outside::tcp::WindowView>()?;
     module.add_class::<outside::tcp::Occasion>()?;
     module.add_function(wrap_pyfunction!(hardware::hardware_files, module)?)?;
-    module.add_function(wrap_pyfunction!(theory::loop_in_words, module)?)?;
+    module.add_function(wrap_pyfunction!(theory::loop_of, module)?)?;
+    module.add_function(wrap_pyfunction!(theory::nyquist, module)?)?;
     module.add_function(wrap_pyfunction!(theory::linearise, module)?)?;
     module.add_function(wrap_pyfunction!(theory::margins, module)?)?;
     module.add_function(wrap_pyfunction!(theory::window_law, module)?)?;

@@ -2,7 +2,6 @@
 //! arrays of doubles in and out.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
 
 use pyo3::buffer::PyBuffer;
 use pyo3::prelude::*;
@@ -55,18 +54,35 @@ fn arrays<'py>(
     Ok(answer)
 }
 
-/// Whether the loop of a scenario's long flows over its bottleneck is stable, and by how much, in
-/// words.
-#[pyfunction]
-pub(crate) fn loop_in_words(scenario: &Scenario, base_dir: PathBuf) -> PyResult<String> {
-    let words = || {
-        let network = told(scenario.definition.network(&base_dir))?;
-        let found = Bottleneck::of(&network)?.linearise()?.nyquist();
-        found.map(|curve| curve.words).ok_or_else(|| "this loop has two delays".to_string())
-    };
-    errors::guarded(words)
+/// `work` on the loop of a scenario's long flows over its bottleneck.
+fn with_loop(
+    scenario: &Scenario,
+    work: impl FnOnce(Bottleneck) -> Result<String, String>,
+) -> PyResult<String> {
+    let work = || work(Bottleneck::of(&told(scenario.definition.outline())?)?);
+    errors::guarded(work)
         .map_err(Error::new_err)?
         .map_err(|message| ScenarioError::new_err(one_line(&message)))
+}
+
+/// What the loop of a scenario's long flows over its bottleneck is made of, as JSON: `flows`, their
+/// mean `propagation` in seconds, and the link's `capacity` in their packets per second.
+#[pyfunction]
+pub(crate) fn loop_of(scenario: &Scenario) -> PyResult<String> {
+    with_loop(scenario, |it| {
+        let Bottleneck { flows, capacity, propagation, .. } = it;
+        let table = json!({"flows": flows, "capacity": capacity, "propagation": propagation});
+        Ok(table.to_string())
+    })
+}
+
+/// The margins of that loop, and what they mean in `words`, as JSON.
+#[pyfunction]
+pub(crate) fn nyquist(scenario: &Scenario) -> PyResult<String> {
+    with_loop(scenario, |it| {
+        let curve = it.linearise()?.nyquist();
+        told(serde_json::to_string(&curve.ok_or("this loop has two delays")?))
+    })
 }
 
 /// A loop about its operating point, as JSON.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use sojourn_base::{Dscp, Kind, Rate, Stream, Time};
 use sojourn_quic::Params as QuicParams;
-use sojourn_tcp::Params as TcpParams;
+use sojourn_tcp::{HEADERS, Params as TcpParams};
 use sojourn_traffic::{Distribution, Http, RttPer, Sampler, Source, Web};
 
 use crate::error::{Fault, steps};
@@ -84,6 +84,15 @@ pub struct NetworkGroup {
 }
 
 impl NetworkGroup {
+    /// Bytes of its full data packets, IP header included.
+    #[must_use]
+    pub fn full_packet(&self) -> u32 {
+        match &self.quic {
+            None => HEADERS + u32::from(self.tcp.options) + self.tcp.payload,
+            Some(quic) => sojourn_quic::HEADERS + quic.max_udp_payload,
+        }
+    }
+
     /// When member `index` starts under a seed: at the same time in every engine.
     #[must_use]
     pub fn start_of(&self, seed: u64, index: u64) -> Time {

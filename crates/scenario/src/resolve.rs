@@ -22,6 +22,15 @@ impl Scenario {
     pub fn network(&self, base_dir: &Path) -> Result<Network, Error> {
         network(self, Some(base_dir)).map_err(|fault| self.locate(fault))
     }
+
+    /// The same as far as the text alone says it: no file is read, what stands in it has values
+    /// that mean nothing, and web groups may have a load.
+    ///
+    /// # Errors
+    /// As for [`Scenario::network`], files and loads apart.
+    pub fn outline(&self) -> Result<Network, Error> {
+        network(self, None).map_err(|fault| self.locate(fault))
+    }
 }
 
 /// Makes the normal form. Without `base_dir` files are not looked at and loads need not be

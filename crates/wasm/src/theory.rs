@@ -4,7 +4,6 @@ use crate::words;
 use serde_json::json;
 use sojourn_fluid::linear::{Bottleneck, Columns};
 use sojourn_scenario::Scenario;
-use std::path::Path;
 
 fn asked(description: &str) -> Result<Bottleneck, String> {
     sojourn_scenario::from_json(description).map_err(|error| error.to_string())
@@ -26,8 +25,7 @@ pub fn linearise(description: &str) -> Result<String, String> {
 /// What is wrong with the scenario, or that there is no linear model of it.
 pub fn nyquist(toml: &str) -> Result<(String, Vec<f64>), String> {
     let scenario = Scenario::from_toml(toml, "scenario").map_err(words)?;
-    let network = scenario.network(Path::new(".")).map_err(words)?;
-    let found = Bottleneck::of(&network)?.linearise()?;
+    let found = Bottleneck::of(&scenario.outline().map_err(words)?)?.linearise()?;
     let Some(curve) = found.nyquist() else {
         return Err("this loop has two delays, and its curve is not drawn".into());
     };

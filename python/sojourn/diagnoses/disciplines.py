@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import math
-from array import array
 from collections.abc import Iterator
 
-from sojourn._engine import defaults, margins, quantity
-from sojourn.diagnoses.facts import PASSIVE, Facts, Group, Qdisc, seconds
+from sojourn._engine import defaults, nyquist, quantity
+from sojourn.diagnoses.facts import PASSIVE, Facts, Group, seconds
 from sojourn.diagnoses.finding import Finding
 from sojourn.diagnoses.remedies import DESIGNS
 from sojourn.errors import Error
@@ -122,7 +120,10 @@ def unstable_gains(facts: Facts) -> Iterator[Finding]:
     one = facts.qdisc
     if one is None or one.kind not in _FIXED_GAINS or not facts.constant:
         return
-    margin = _margin(facts, one)
+    try:
+        margin = json.loads(nyquist(facts.core))["phase_margin_deg"]
+    except Error:
+        return
     if margin is not None and margin < 0:
         yield Finding(
             one.place,
@@ -131,32 +132,6 @@ def unstable_gains(facts: Facts) -> Iterator[Finding]:
             f"take the gains that `sojourn design {DESIGNS[one.kind]}` gives for this link",
             {"phase_margin_deg": margin},
         )
-
-
-def _margin(facts: Facts, one: Qdisc) -> float | None:
-    flows = [group for group in facts.groups if group.endless]
-    kinds = {json.dumps(group.settings["congestion"]) for group in flows}
-    if not flows or len(kinds) != 1 or any(group.rtt_s is None for group in flows):
-        return None
-    count = float(sum(group.fields["flows"] for group in flows))
-    times = [(group.rtt_s or 0.0) * group.fields["flows"] for group in flows]
-    description = {
-        "flows": count,
-        "capacity": one.rate_bps / (8 * one.mean_packet),
-        "propagation": max(sum(times) / count, 1e-4),
-        "congestion": flows[0].settings["congestion"],
-        "qdisc": one.written,
-        "form": "paper",
-        "spaced": True,
-        "gain": 1.0,
-        "branch": -1,
-    }
-    try:
-        found = margins(json.dumps(description), {"flows": array("d", [count])})
-    except Error:
-        return None
-    phase = array("d", found["phase"])[0] if "phase" in found else float("nan")
-    return None if math.isnan(phase) else phase
 
 
 def shaper_above_link(facts: Facts) -> Iterator[Finding]:

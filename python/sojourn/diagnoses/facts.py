@@ -16,6 +16,7 @@ from sojourn.links import links as links_of
 if TYPE_CHECKING:
     import polars as pl
 
+    from sojourn._engine import Scenario as Core
     from sojourn.scenario import Scenario
 
 Row = Mapping[str, Any]
@@ -146,6 +147,8 @@ class Facts:
     """All groups of traffic."""
     queues: list[Qdisc]
     """The discipline of every link that has a rate."""
+    core: Core
+    """What engines know of the scenario."""
     summary: Row = field(default_factory=dict)
     samples: pl.DataFrame | None = None
 
@@ -154,7 +157,7 @@ class Facts:
         """Of a scenario; of each group the load that was asked for, if it is users by now."""
         fields = json.loads(scenario.resolved().to_json())
         queues = [_qdisc(link) for link in links_of(fields)]
-        return cls(fields, list(_groups(scenario, fields, loads)), queues)
+        return cls(fields, list(_groups(scenario, fields, loads)), queues, scenario.core)
 
     def of_run(self, summary: Row, samples: pl.DataFrame | None) -> Facts:
         """Those of the scenario, with what its run gave."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from sojourn._engine import loop_of
 from sojourn.control.design.rules import RULES
 from sojourn.control.region import Region
 from sojourn.errors import InputError
@@ -66,7 +67,7 @@ def designed(scenario: Scenario, tuned: Mapping[str, object]) -> list[Beside]:
         for name, argument in _GIVEN[kind].items()
         if qdisc.get(name) is not None and name not in names
     }
-    capacity = quantity("rate", link["rate"], "rate") / (8 * link["mean_packet"])
+    capacity: float = json.loads(loop_of(scenario.core))["capacity"]
     rule: Any = RULES[kind]
     region = _region(fields["traffic"], capacity, _wait(kind, qdisc, capacity))
     design = rule(region, _law(fields), **given)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 
 from sojourn import formatting
-from sojourn._engine import loop_in_words
+from sojourn._engine import nyquist
 from sojourn.errors import Error
 from sojourn.labels import label_of
 from sojourn.measures.definitions import Definition
@@ -94,7 +95,7 @@ def theory(found: Tuning, scenario: Scenario) -> Iterator[str]:
     values = found.best.values
     chosen = scenario.with_({**found.region[0], **values})
     try:
-        yield f"The linear model is {loop_in_words(chosen.core, chosen.base_dir)}."
+        yield f"The linear model is {json.loads(nyquist(chosen.core))['words']}."
     except Error as error:
         yield f"There is no linear model: {error}."
     try:

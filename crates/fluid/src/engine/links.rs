@@ -16,23 +16,16 @@ pub(super) fn queue(
     ecn: Ecn,
     fastest: f64,
 ) -> Result<Queue, Error> {
-    let Some(rate) = link.rate else {
+    let Some(env) = Env::of_link(link, ip_bytes) else {
         return Err(Error(format!("{}.rate: an ideal link has no queue", link.name)));
     };
-    let env = Env {
-        rate: rate.0 as f64,
-        packet: f64::from(ip_bytes),
-        mean_packet: link.mean_packet,
-        fastest,
-        spaced: true,
-        amplitude: None,
-    };
+    let env = Env { fastest, ..env };
     let made = QueueLaw::of(&link.qdisc, &env).map_err(|error| {
         let error = error.of(format_args!("{}.qdisc", link.name));
         Error(format!("{error}, or use --engine packets"))
     })?;
     Ok(Queue {
-        capacity: rate.0 as f64 / (8.0 * f64::from(link.frame(ip_bytes))),
+        capacity: env.capacity(),
         buffer: made.buffer,
         law: made.law,
         thins: !made.ecn.applies(ecn),

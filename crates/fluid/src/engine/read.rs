@@ -3,6 +3,7 @@
 
 use sojourn_qdisc::Ecn;
 use sojourn_scenario::{Network, NetworkGroup, NetworkLink, NetworkProbes};
+use sojourn_tcp::HEADERS;
 use sojourn_traffic::Source;
 
 use super::classes::{Bundle, bundles};
@@ -12,8 +13,6 @@ use crate::WindowLaw;
 use crate::mgt::{Class, Parameters};
 use crate::windows::KINDS;
 
-/// Bytes of IP and TCP header without options, and of an acknowledgement.
-const HEADER: u32 = 40;
 /// An average that follows its queue in this part of the shortest round trip follows at once.
 const AT_ONCE: f64 = 300.0;
 
@@ -91,8 +90,8 @@ fn classes_of(
 ) -> Result<Vec<(Class, Member)>, Error> {
     let group = &network.groups[number];
     let queue_of = |link: &usize| used.iter().position(|(other, _)| other == link);
-    let ip = ip_bytes(group);
-    let ack = HEADER + u32::from(group.tcp.options);
+    let ip = group.full_packet();
+    let ack = HEADERS + u32::from(group.tcp.options);
     let fixed = transmission(network, group, ip, ack);
     let path: Vec<usize> = group.forward.iter().filter_map(queue_of).collect();
     let back = group.backward.iter().filter_map(queue_of).collect();
@@ -187,16 +186,11 @@ fn check_group(group: &NetworkGroup) -> Result<(), Error> {
     Ok(())
 }
 
-/// Bytes of a group's data packets.
-fn ip_bytes(group: &NetworkGroup) -> u32 {
-    group.tcp.payload + HEADER + u32::from(group.tcp.options)
-}
-
 /// The links that data wait at, and the size of the packets there.
 fn used_links(network: &Network) -> Result<Vec<(usize, u32)>, Error> {
     let mut used: Vec<(usize, u32, &str)> = Vec::new();
     for group in &network.groups {
-        let ip = ip_bytes(group);
+        let ip = group.full_packet();
         for &link in group.forward.iter().filter(|&&link| network.links[link].rate.is_some()) {
             match used.iter().find(|(other, ..)| *other == link) {
                 None => used.push((link, ip, &group.name)),

@@ -9,7 +9,7 @@ use super::polynomial::{Pair, Polynomial, characteristic};
 use super::rest::{Flows, Rest, RoundTrip};
 use super::system::{DelaySystem, Delayed, SIZE};
 use crate::mgt::{Class, Form, Opened, Parameters, Queue};
-use crate::queues::{Droptail, Env, Law, Made, Rate};
+use crate::queues::{Droptail, Env, Law, Made, Rate, has_law, no_law};
 use crate::{Price, QueueLaw, WindowLaw};
 
 /// Flows over one link.
@@ -56,6 +56,9 @@ pub struct Bottleneck {
     /// Which equilibrium, by window, where a price has several: −1 the one with the largest.
     #[serde(default = "largest")]
     pub branch: i64,
+    /// The link and its packets where they are not of that size, as in a scenario.
+    #[serde(skip)]
+    pub link: Option<Env>,
     /// For many loops: the least window for which there is a point.
     #[serde(default = "crate::one")]
     pub window: f64,
@@ -166,16 +169,20 @@ impl Bottleneck {
             return Err(format!("qdisc = droptail: {why}"));
         }
         if let Some(config) = &self.qdisc {
+            if !has_law(config) {
+                return Err(no_law(config, |kind| kind != "droptail").to_string());
+            }
             QueueLaw::of(config, &self.env()).map_err(|error| error.to_string())?;
         }
         if let Some(price) = self.price {
-            Rate::made(price, self.averaging).map_err(|error| error.to_string())?;
+            Rate::made(price, self.averaging, self.capacity).map_err(|error| error.to_string())?;
         }
         Ok(())
     }
 
     fn env(&self) -> Env {
-        let env = Env::packets(self.capacity, self.mean_packet);
+        let plain = || Env::packets(self.capacity, self.mean_packet);
+        let env = self.link.unwrap_or_else(plain);
         Env { spaced: self.spaced, amplitude: self.amplitude, ..env }
     }
 
@@ -189,7 +196,7 @@ impl Bottleneck {
         let flows = Flows { count, capacity, round_trip, law };
         let mut made = match (&self.qdisc, self.price) {
             (Some(config), _) => QueueLaw::unchecked(config, &self.env()),
-            (_, Some(price)) => Rate::made(price, self.averaging),
+            (_, Some(price)) => Rate::made(price, self.averaging, self.capacity),
             _ => Ok(Made::bare(Droptail)),
         }
         .map_err(|error| error.to_string())?;
@@ -197,7 +204,9 @@ impl Bottleneck {
             return Ok(Answer { made, rest: flows.full(queue), branches: 1 });
         }
         if let QueueLaw::Rate(rate) = &made.law {
-            let all = flows.priced(&rate.price);
+            // A load is one of what the law takes the link to send.
+            let flows = Flows { capacity: rate.capacity / made.unit, ..flows };
+            let all = flows.priced(&rate.price, made.weight);
             let branches = all.len();
             let place = if self.branch < 0 { self.branch + branches as i64 } else { self.branch };
             let rest = usize::try_from(place).ok().and_then(|place| all.get(place).copied());
@@ -225,7 +234,7 @@ impl Bottleneck {
             ..Queue::new(self.capacity, made.law.clone())
         };
         let own = match &made.law {
-            QueueLaw::Rate(_) => self.load(rest),
+            QueueLaw::Rate(rate) => self.load(rest) * self.capacity * made.unit / rate.capacity,
             law => {
                 let (unit, p) = (made.unit, rest.p / made.weight);
                 law.state_at(rest.queue * unit, p, self.capacity * unit)
@@ -314,6 +323,13 @@ impl Bottleneck {
             return Err(format!(
                 "no operating point: {flows} flows need a probability of {p:.3}, more than the \
                  profile gives before it jumps to 1"
+            ));
+        }
+        if queue < 0.0 || (self.qdisc.is_some() && self.load(rest) > 1.0 + 1e-6) {
+            let more = if queue < 0.0 { "fewer" } else { "more" };
+            return Err(format!(
+                "mean_packet: no operating point: the discipline lets {more} packets come than the \
+                 link sends, as they do not have this size"
             ));
         }
         if window < 1.0 {

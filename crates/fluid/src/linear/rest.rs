@@ -78,14 +78,14 @@ impl Flows {
         Rest { window, p: self.law.loss(window), queue: 0.0, rtt, propagation: rtt }
     }
 
-    /// All equilibria under a price, by window. Loads are looked at by their logarithm, in
-    /// which a power's p is straight.
-    pub(super) fn priced(&self, price: &Price) -> Vec<Rest> {
+    /// All equilibria under a price that counts `weight` times, by window. Loads are looked at by
+    /// their logarithm, in which a power's p is straight.
+    pub(super) fn priced(&self, price: &Price, weight: f64) -> Vec<Rest> {
         const LEAST: f64 = -40.0;
         const MOST: f64 = 7.0;
         let surplus = |log: f64| {
             let load = libm::exp(log);
-            libm::log(price.raw(load).max(1e-300)) - libm::log(self.at_load(load).p)
+            libm::log((price.raw(load) * weight).max(1e-300)) - libm::log(self.at_load(load).p)
         };
         let root = |from: f64, to: f64| {
             let log = between((from, surplus(from)), (to, surplus(to)), surplus);

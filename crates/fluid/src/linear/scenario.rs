@@ -2,12 +2,13 @@
 
 use sojourn_qdisc::Ecn;
 use sojourn_scenario::{Network, NetworkGroup};
+use sojourn_tcp::Algorithm;
 use sojourn_traffic::Source;
 
 use super::bottleneck::{Bottleneck, largest};
 use crate::mgt::Form;
 use crate::queues::{Env, Law as _};
-use crate::windows::KINDS;
+use crate::windows::{Acks, KINDS};
 use crate::{QueueLaw, WindowLaw};
 
 impl Bottleneck {
@@ -17,13 +18,6 @@ impl Bottleneck {
     /// If there are no such flows, or there is no law for their congestion control.
     pub fn of(network: &Network) -> Result<Self, String> {
         let link = &network.links[network.bottleneck];
-        let Some(rate) = link.rate else {
-            return Err(format!("link {}: it has no rate, and so no queue", link.name));
-        };
-        let capacity = rate.as_f64() / (8.0 * f64::from(link.mean_packet));
-        let env = Env::packets(capacity, link.mean_packet);
-        let marks = QueueLaw::of(&link.qdisc, &env).is_ok_and(|made| made.ecn.applies(Ecn::Ect0));
-        let law = |group: &NetworkGroup| WindowLaw::of_sender(&group.tcp, marks && group.tcp.ecn);
         let long = |group: &&NetworkGroup| {
             matches!(&group.source, Source::Bulk(bulk) if bulk.size.is_none() && bulk.rate.is_none())
                 && group.forward.contains(&network.bottleneck)
@@ -32,21 +26,35 @@ impl Bottleneck {
         let Some(first) = groups.first() else {
             return Err("traffic: there are no long flows over the bottleneck".into());
         };
-        if let Some(quic) = groups.iter().find(|group| group.quic.is_some()) {
-            let name = &quic.name;
-            return Err(format!("traffic.{name}.transport: there is no linear model of QUIC"));
+        let packet = first.full_packet();
+        if let Some(other) = groups.iter().find(|group| group.full_packet() != packet) {
+            return Err(format!(
+                "traffic.{}: the linear model has packets of one size, but its packets have {} \
+                 bytes, and those of {} {packet}",
+                other.name,
+                other.full_packet(),
+                first.name
+            ));
         }
+        let Some(env) = Env::of_link(link, packet) else {
+            return Err(format!("link {}: it has no rate, and so no queue", link.name));
+        };
+        let marks = QueueLaw::of(&link.qdisc, &env).is_ok_and(|made| made.ecn.applies(Ecn::Ect0));
+        let law = |group: &NetworkGroup| law_of(group, marks);
         if let Some(other) = groups.iter().find(|group| law(group) != law(first)) {
             return Err(format!(
-                "traffic.{}.tcp: the linear model has one congestion control, and {} has another",
-                other.name, first.name
+                "traffic.{}.{}: the linear model has one congestion control, and {} has another",
+                other.name,
+                transport(other),
+                first.name
             ));
         }
         let Some(congestion) = law(first) else {
             return Err(format!(
-                "traffic.{}.tcp.congestion = \"{}\": there is no law for it; use {KINDS}",
+                "traffic.{}.{}.congestion = \"{}\": there is no law for it; use {KINDS}",
                 first.name,
-                first.tcp.congestion.name()
+                transport(first),
+                control(first).name()
             ));
         };
         let round_trips = groups.iter().flat_map(|group| {
@@ -57,7 +65,7 @@ impl Bottleneck {
             round_trips.fold((0.0, 0.0), |(flows, sum), time| (flows + 1.0, sum + time as f64));
         Ok(Self {
             flows,
-            capacity,
+            capacity: env.capacity(),
             rtt: None,
             propagation: Some(sum / flows * 1e-9),
             congestion,
@@ -68,10 +76,11 @@ impl Bottleneck {
             form: Form::default(),
             sampled: false,
             // As the fluid engine and the discipline itself have it.
-            spaced: true,
+            spaced: env.spaced,
             gain: 1.0,
             amplitude: None,
             mean_packet: link.mean_packet,
+            link: Some(env),
             branch: largest(),
             window: 1.0,
             held: false,
@@ -80,20 +89,45 @@ impl Bottleneck {
     }
 }
 
+/// What its connections run over: the name of the table that sets it.
+fn transport(group: &NetworkGroup) -> &'static str {
+    if group.quic.is_some() { "quic" } else { "tcp" }
+}
+
+fn control(group: &NetworkGroup) -> &Algorithm {
+    group.quic.as_ref().map_or(&group.tcp.congestion, |quic| &quic.congestion)
+}
+
+/// How the windows of a group move; `marks`: its link marks packets instead of dropping them.
+fn law_of(group: &NetworkGroup, marks: bool) -> Option<WindowLaw> {
+    let Some(quic) = &group.quic else {
+        return WindowLaw::of_sender(&group.tcp, marks && group.tcp.ecn);
+    };
+    // RFC 9002 counts the bytes that an acknowledgement is of.
+    let (delayed, marked) = (quic.ack_every > 1, marks && quic.ecn);
+    WindowLaw::of(&quic.congestion, Acks { delayed, halved: false, marked })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use sojourn_scenario::Scenario;
 
     fn bottleneck(traffic: &str) -> Result<Bottleneck, String> {
+        with("qdisc = \"pi\"", "", traffic)
+    }
+
+    fn with(link: &str, tcp: &str, traffic: &str) -> Result<Bottleneck, String> {
         let text = format!(
             r#"
 duration = "60s"
 [bottleneck]
 rate = "15mbit"
 delay = "20ms"
-mean_packet = 500
-qdisc = "pi"
+{link}
+[tcp]
+timestamps = false
+{tcp}
 {traffic}"#
         );
         let scenario = Scenario::from_toml(&text, "loop").unwrap();
@@ -110,7 +144,7 @@ qdisc = "pi"
             + &bulk("far", "flows = 30\nrtt = \"100ms\"\ntcp.congestion = \"reno\"")
             + &bulk("short", "flows = 5\nsize = \"1MB\"\ntcp.congestion = \"cubic\"");
         let found = bottleneck(&traffic).unwrap();
-        assert_eq!((found.flows, found.capacity), (40.0, 3750.0));
+        assert_eq!((found.flows, found.capacity), (40.0, 1250.0));
         let propagation = found.propagation.unwrap();
         assert!((propagation - 0.09).abs() < 1e-12, "{propagation}");
     }
@@ -132,7 +166,53 @@ qdisc = "pi"
         );
         let short = wrong(&bulk("a", "size = \"1MB\""));
         assert!(short.contains("no long flows over the bottleneck"), "{short}");
-        let quic = wrong(&bulk("a", "transport = \"quic\""));
-        assert!(quic.starts_with("traffic.a.transport: there is no linear model"), "{quic}");
+        let quic = "transport = \"quic\"\nquic.congestion = \"cubic\"";
+        let quic = wrong(&bulk("a", quic));
+        assert!(quic.starts_with("traffic.a.quic.congestion = \"cubic\": there is no"), "{quic}");
+        let sizes = bulk("a", "tcp.congestion = \"reno\"")
+            + &bulk("b", "tcp.congestion = \"reno\"\ntcp.mss = 536");
+        let sizes = wrong(&sizes);
+        assert!(sizes.starts_with("traffic.b: the linear model has packets of one"), "{sizes}");
+        assert!(sizes.contains("have 576 bytes, and those of a 1500"), "{sizes}");
+    }
+
+    #[test]
+    fn a_packet_is_one_of_the_flows_and_takes_its_frame_on_the_link() {
+        let capacity = |link: &str, tcp: &str, more: &str| {
+            with(&format!("qdisc = \"pi\"\n{link}"), tcp, &bulk("a", more)).unwrap().capacity
+        };
+        let reno = "congestion = \"reno\"";
+        let small = "congestion = \"reno\"\nmss = 460";
+        assert_eq!(capacity("", small, ""), 3750.0);
+        assert_eq!(capacity("mean_packet = 700", small, ""), 3750.0);
+        assert_eq!(capacity("mean_packet = 500", reno, ""), 1250.0);
+        assert_eq!(capacity("frame_overhead = 250", small, ""), 2500.0);
+        // 1452 bytes of a datagram, and 28 of headers.
+        let quic = capacity("", reno, "transport = \"quic\"");
+        assert!((quic - 15e6 / 8.0 / 1480.0).abs() < 1e-9, "{quic}");
+    }
+
+    #[test]
+    fn a_group_the_other_way_is_not_in_the_loop_and_one_without_a_round_trip_has_the_paths() {
+        let reno = "tcp.congestion = \"reno\"";
+        let traffic = bulk("down", reno) + &bulk("up", &format!("{reno}\ndirection = \"reverse\""));
+        let found = bottleneck(&traffic).unwrap();
+        assert_eq!((found.flows, found.propagation), (1.0, Some(0.04)));
+    }
+
+    #[test]
+    fn laws_that_reckon_in_mean_packets_still_do() {
+        let traffic = bulk("a", "flows = 20\nrtt = \"100ms\"");
+        let queue = |link: &str| {
+            let tcp = "congestion = \"reno\"\nmss = 460\necn = true";
+            let rem = "qdisc = { kind = \"rem\", ecn = true, gamma = 1e-5 }";
+            with(&format!("{rem}\n{link}"), tcp, &traffic)?.linearise().map(|it| it.point.queue)
+        };
+        assert!((queue("mean_packet = 500").unwrap() - 20.0).abs() < 1e-6);
+        // 3750 packets leave, 75 fewer than REM reckons with: 75·T/α.
+        let longer = queue("mean_packet = 500\nframe_overhead = 10").unwrap();
+        assert!((longer - 20.0 - 3750.0 * (1.0 - 50.0 / 51.0) * 0.02).abs() < 1e-6, "{longer}");
+        let none = queue("mean_packet = 1500").unwrap_err();
+        assert!(none.starts_with("mean_packet: no operating point: "), "{none}");
     }
 }

@@ -320,9 +320,13 @@ fn a_law_without_a_derivative_says_so() {
         "{}",
         wrong(&kink)
     );
-    assert!(
-        wrong(r#""qdisc": "blue""#).contains("there is no law for it; use one of droptail, red")
-    );
+    // What has none, drop-tail, is not proposed.
+    let blue = wrong(r#""qdisc": "blue""#);
+    let kinds = "red, ared, proportional, pi, pi2, rem, pie, codel, rate";
+    assert!(blue.ends_with(&format!("there is no law for it; use one of {kinds}")), "{blue}");
+    for kind in kinds.split(", ") {
+        assert!(described(&format!(r#"{PAPER}, "qdisc": "{kind}""#)).linearise().is_ok(), "{kind}");
+    }
     assert!(
         wrong(r#""qdisc": {"kind": "pi", "qref": 1000}"#).contains("longer than the whole round")
     );

@@ -10,6 +10,7 @@ mod delay_pi;
 
 use sojourn_base::Rate as BitRate;
 use sojourn_qdisc::{ByteMode, Config, EcnMarking};
+use sojourn_scenario::NetworkLink;
 
 pub use delay_pi::DelayPi;
 
@@ -49,6 +50,8 @@ pub struct Env {
     pub rate: f64,
     /// Bytes of a data packet.
     pub packet: f64,
+    /// Bytes that it takes on the link.
+    pub frame: f64,
     /// Mean packet in bytes for disciplines that are not given their own.
     pub mean_packet: u32,
     /// Greatest rate per second at which an average needs to be followed.
@@ -67,6 +70,7 @@ impl Env {
         Self {
             rate: capacity * 8.0 * packet,
             packet,
+            frame: packet,
             mean_packet,
             fastest: f64::INFINITY,
             spaced: false,
@@ -74,11 +78,31 @@ impl Env {
         }
     }
 
+    /// A scenario's link, with data packets of so many bytes; none if it has no rate. As in the
+    /// discipline itself RED's drops are spaced.
+    pub fn of_link(link: &NetworkLink, packet: u32) -> Option<Self> {
+        link.rate.map(|rate| Self {
+            rate: rate.as_f64(),
+            packet: f64::from(packet),
+            frame: f64::from(link.frame(packet)),
+            mean_packet: link.mean_packet,
+            fastest: f64::INFINITY,
+            spaced: true,
+            amplitude: None,
+        })
+    }
+
+    /// What the link sends, in data packets per second.
+    pub fn capacity(&self) -> f64 {
+        self.rate / (8.0 * self.frame)
+    }
+
     fn mean(&self, own: Option<u32>) -> f64 {
         f64::from(own.unwrap_or(self.mean_packet))
     }
 
-    /// The rate in mean packets per second.
+    /// The rate in mean packets per second: what disciplines that reckon in packets take the link
+    /// to send, whatever its packets are and its frames cost.
     fn packets_per_second(&self, own: Option<u32>) -> f64 {
         self.rate / 8.0 / self.mean(own)
     }
@@ -160,7 +184,7 @@ pub trait Law: Sized {
     }
 
     /// The queue that it holds in equilibrium, if it holds one whatever the load; given the link's
-    /// capacity.
+    /// capacity. Below 0 if it would hold less than the link sends.
     fn setpoint(&self, _capacity: f64) -> Option<f64> {
         None
     }
@@ -168,6 +192,11 @@ pub trait Law: Sized {
     /// The same if it drops the share `dropped` of the arrivals.
     fn setpoint_dropping(&self, capacity: f64, _dropped: f64) -> Option<f64> {
         self.setpoint(capacity)
+    }
+
+    /// The arrivals per second that it lets come whatever the queue, in the packets that it counts.
+    fn admits(&self) -> f64 {
+        f64::INFINITY
     }
 
     /// Where its probability begins to rise with the queue and where it has reached, or jumps to,
@@ -243,16 +272,17 @@ macro_rules! laws {
         }
 
         /// The names of the disciplines that have a law.
-        pub const KINDS: &[&str] = &[$(stringify!($name)),+];
+        const KINDS: &[&str] = &[$(stringify!($name)),+];
+
+        /// Whether there is a law for a discipline.
+        pub(crate) fn has_law(config: &Config) -> bool {
+            matches!(config, $(Config::$name(_))|+)
+        }
 
         fn made(config: &Config, env: &Env) -> Result<Made<QueueLaw>, Invalid> {
             match config {
                 $(Config::$name(params) => Ok($name::of(params, env)?.map(QueueLaw::$name)),)+
-                other => {
-                    let kinds = KINDS.join(", ").to_ascii_lowercase();
-                    let remedy = format!("there is no law for it; use one of {kinds}");
-                    Err(Invalid::new("kind", format!("\"{}\"", other.name()), remedy))
-                }
+                other => Err(no_law(other, |_| true)),
             }
         }
     };
@@ -269,6 +299,14 @@ laws! { $
     Pie in pie,
     Codel in codel,
     Rate in rate,
+}
+
+/// There is no law for a discipline, but for those of the others that are `fit`.
+pub(crate) fn no_law(config: &Config, fit: impl Fn(&str) -> bool) -> Invalid {
+    let kinds = KINDS.iter().map(|kind| kind.to_ascii_lowercase());
+    let kinds: Vec<String> = kinds.filter(|kind| fit(kind)).collect();
+    let remedy = format!("there is no law for it; use one of {}", kinds.join(", "));
+    Invalid::new("kind", format!("\"{}\"", config.name()), remedy)
 }
 
 impl Law for QueueLaw {
@@ -312,6 +350,10 @@ impl Law for QueueLaw {
 
     fn setpoint_dropping(&self, capacity: f64, dropped: f64) -> Option<f64> {
         each!(self, law => law.setpoint_dropping(capacity, dropped))
+    }
+
+    fn admits(&self) -> f64 {
+        each!(self, law => law.admits())
     }
 
     fn rises(&self) -> Option<[f64; 2]> {

@@ -1,5 +1,6 @@
 //! A price on the arrival rate: Kelly, "Models for a self-managed Internet", Phil. Trans. R. Soc. A
 //! 358, 2000. The load is the arrivals over the capacity, as they are or through a first-order lag.
+//! The capacity is the discipline's own: the rate over its mean packet.
 
 use sojourn_qdisc::rate::Params;
 
@@ -14,6 +15,8 @@ pub struct Rate {
     pub price: Price,
     /// Time constant of a first-order lag, in seconds; 0: the present rate.
     pub averaging: f64,
+    /// What it takes the link to send, in packets per second: a load of 1.
+    pub capacity: f64,
 }
 
 impl Rate {
@@ -21,18 +24,18 @@ impl Rate {
     ///
     /// # Errors
     /// If a parameter is wrong.
-    pub fn made(price: Price, averaging: f64) -> Result<Made<QueueLaw>, Invalid> {
+    pub fn made(price: Price, averaging: f64, capacity: f64) -> Result<Made<QueueLaw>, Invalid> {
         if !(0.0..=1e6).contains(&averaging) {
             let remedy = "must be 0 to 1e6 seconds, such as 0";
             return Err(Invalid::new("averaging", averaging, remedy));
         }
         price.validate()?;
-        Ok(Made::bare(Self { price, averaging }))
+        Ok(Made::bare(Self { price, averaging, capacity }))
     }
 
     /// The load that is charged for.
     fn load<S: Scalar>(&self, own: S, view: &View<S>) -> S {
-        if self.has_state() { own } else { view.inflow / view.capacity }
+        if self.has_state() { own } else { view.inflow / self.capacity }
     }
 }
 
@@ -48,7 +51,8 @@ impl Law for Rate {
         };
         // Counting over a period and holding the result for one lag by half of it each.
         let averaging = p.averaging.as_secs_f64() + p.period.as_secs_f64();
-        let made = Made::new(Self { price, averaging }, p.limit, p.ecn);
+        let capacity = env.packets_per_second(p.byte_mode.mean_packet);
+        let made = Made::new(Self { price, averaging, capacity }, p.limit, p.ecn);
         Ok(made.counting(env, p.byte_mode))
     }
 
@@ -76,7 +80,7 @@ impl Law for Rate {
 
     fn slope<S: Scalar>(&self, _: &Mode, own: S, view: &View<S>) -> S {
         if self.has_state() {
-            (view.inflow / view.capacity - own) / self.averaging
+            (view.inflow / self.capacity - own) / self.averaging
         } else {
             S::of(0.0)
         }

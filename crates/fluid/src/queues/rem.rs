@@ -1,7 +1,8 @@
 //! REM in continuous time: Athuraliya, Li, Low and Yin, IEEE Network 15(3), 2001. A price that
 //! moves by γ (arrivals + α (q − qref) − C T) every T has dprice/dt = γ (x + α (q − qref)/T − C)
 //! with x the arrivals per second, dropped ones included; p = 1 − φ^(−price), and the price is
-//! never below 0.
+//! never below 0. C is the discipline's own: the rate over its mean packet, whatever the packets of
+//! the link are and its frames cost.
 
 use sojourn_qdisc::rem::Params;
 
@@ -22,6 +23,8 @@ pub struct Rem {
     pub qref: f64,
     /// Time between two moves of the price, in seconds.
     pub period: f64,
+    /// C: what it takes the link to send, in packets per second.
+    pub capacity: f64,
 }
 
 /// The price moves. The other piece is above it in number, below it in price.
@@ -36,7 +39,7 @@ impl Rem {
     }
 
     fn excess<S: Scalar>(&self, view: &View<S>) -> S {
-        view.inflow - view.capacity + (view.queue - self.qref) * self.alpha / self.period
+        view.inflow - self.capacity + (view.queue - self.qref) * self.alpha / self.period
     }
 }
 
@@ -53,6 +56,7 @@ impl Law for Rem {
             phi: p.phi,
             qref: p.qref,
             period: p.period.as_secs_f64(),
+            capacity: env.packets_per_second(p.byte_mode.mean_packet),
         };
         let made = Made::new(law, p.limit, p.ecn);
         Ok(made.counting(env, p.byte_mode))
@@ -66,15 +70,20 @@ impl Law for Rem {
         self.period
     }
 
-    fn setpoint(&self, _: f64) -> Option<f64> {
-        Some(self.qref)
+    /// Where the link sends less than C, the queue makes up for what is missing.
+    fn setpoint(&self, capacity: f64) -> Option<f64> {
+        Some(self.qref + (self.capacity - capacity) * self.period / self.alpha)
     }
 
     /// Arrivals include what the law drops, so that where it drops the share `dropped` of them it
-    /// rests where they are more than the capacity.
+    /// rests where they are more than the link sends.
     fn setpoint_dropping(&self, capacity: f64, dropped: f64) -> Option<f64> {
-        let more = capacity * dropped / (1.0 - dropped).max(1e-9);
-        Some((self.qref - more * self.period / self.alpha).max(0.0))
+        self.setpoint(capacity / (1.0 - dropped).max(1e-9))
+    }
+
+    /// What the price rests at with an empty queue.
+    fn admits(&self) -> f64 {
+        self.capacity + self.alpha * self.qref / self.period
     }
 
     fn state_at(&self, _: f64, probability: f64, _: f64) -> f64 {
@@ -96,7 +105,7 @@ impl Law for Rem {
     fn guards(&self, mode: &Mode, own: f64, view: &View<f64>) -> [f64; 2] {
         match mode.piece {
             FREE => [1.0, own],
-            _ => [-self.excess(view) / view.capacity, 1.0],
+            _ => [-self.excess(view) / self.capacity, 1.0],
         }
     }
 
@@ -112,9 +121,14 @@ impl Law for Rem {
 mod tests {
     use super::*;
 
+    fn rem() -> Rem {
+        let capacity = 1000.0;
+        Rem { gamma: 0.001, alpha: 0.1, phi: 1.001, qref: 20.0, period: 0.002, capacity }
+    }
+
     #[test]
     fn price_and_probability_are_inverse_to_each_other() {
-        let rem = Rem { gamma: 0.001, alpha: 0.1, phi: 1.001, qref: 20.0, period: 0.002 };
+        let rem = rem();
         for p in [1e-6, 0.01, 0.5, 0.99] {
             let back = rem.probability(&Mode::default(), rem.price(p), &View::default());
             assert!((back / p - 1.0).abs() < 1e-9, "{p} {back}");
@@ -123,7 +137,7 @@ mod tests {
 
     #[test]
     fn the_price_rests_at_zero_while_there_is_no_excess() {
-        let rem = Rem { gamma: 0.001, alpha: 0.1, phi: 1.001, qref: 20.0, period: 0.002 };
+        let rem = rem();
         let view = |queue| View { queue, inflow: 900.0, capacity: 1000.0, ..View::default() };
         let mut mode = Mode::default();
         rem.crossed(&mut mode, 1, &mut -1e-9, &view(0.0));
@@ -133,7 +147,7 @@ mod tests {
 
     #[test]
     fn the_price_moves_by_what_comes_too_much_and_by_what_waits_too_much() {
-        let rem = Rem { gamma: 0.001, alpha: 0.1, phi: 1.001, qref: 20.0, period: 0.002 };
+        let rem = rem();
         let view = |queue| View { queue, inflow: 900.0, capacity: 1000.0, ..View::default() };
         let free = rem.mode_at(3.0, &view(25.0));
         assert!((rem.slope(&free, 3.0, &view(25.0)) - 0.001 * (250.0 - 100.0)).abs() < 1e-12);
@@ -152,5 +166,19 @@ mod tests {
         // A probability of 1 has a price, too.
         assert!(rem.state_at(0.0, 1.0, 0.0).is_finite());
         assert!((rem.state_at(0.0, 0.5, 0.0) - libm::log(2.0) / libm::log(1.001)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn what_comes_too_much_is_more_than_the_discipline_reckons_with() {
+        // The link sends 900; a queue that is 2 longer makes up for the 100 that REM reckons with.
+        let view = View { queue: 22.0, inflow: 900.0, capacity: 900.0, ..View::default() };
+        let rem = rem();
+        assert!(rem.slope(&rem.mode_at(3.0, &view), 3.0, &view).abs() < 1e-12);
+        assert_eq!((rem.setpoint(900.0), rem.setpoint(2100.0)), (Some(22.0), Some(-2.0)));
+        // Of 1000 that come a tenth is dropped.
+        assert!((rem.setpoint_dropping(900.0, 0.1).unwrap() - 20.0).abs() < 1e-12);
+        // With an empty queue, 1000 more.
+        let empty = View { queue: 0.0, inflow: rem.admits(), ..view };
+        assert_eq!((rem.admits(), rem.slope(&Mode::default(), 3.0, &empty)), (2000.0, 0.0));
     }
 }

@@ -9,7 +9,7 @@ fn profiles() -> Vec<(QueueLaw, Vec<f64>)> {
         let (min_th, max_th, max_p, wq) = (5.0, 15.0, 0.1, 0.002);
         Red { min_th, max_th, max_p, wq, gentle, spacing: None, fastest: f64::INFINITY }
     };
-    let rate = |price| QueueLaw::Rate(Rate { price, averaging: 0.1 });
+    let rate = |price| QueueLaw::Rate(Rate { price, averaging: 0.1, capacity: 1000.0 });
     let ramp = Price::Ramp { start: 0.5, exponent: 1.0, clipped: true };
     let pie = DelayPi { target: 0.015, alpha: 0.125, beta: 1.25, period: 0.015 };
     vec![
@@ -61,11 +61,13 @@ fn guards_lead_from_any_piece_to_the_one_that_fits() {
     }
 }
 
-/// Packets of 500 bytes on a link of 8 Mb/s, 2000 a second, where 1000 bytes are the mean packet.
+/// Packets of 500 bytes in frames of 625 on a link of 8 Mb/s, 1600 a second, where 1000 bytes are
+/// the mean packet.
 fn env() -> Env {
     Env {
         rate: 8e6,
         packet: 500.0,
+        frame: 625.0,
         mean_packet: 1000,
         fastest: 7000.0,
         spaced: true,
@@ -133,16 +135,17 @@ fn laws_are_made_of_the_parameters_of_their_disciplines() {
         (
             r#""kind": "rem", "gamma": 0.01, "alpha": 0.2, "phi": 1.01, "qref": 70,
                "period": "5ms""#,
-            Rem { gamma: 0.01, alpha: 0.2, phi: 1.01, qref: 70.0, period: 0.005 }.into(),
+            Rem { gamma: 0.01, alpha: 0.2, phi: 1.01, qref: 70.0, period: 0.005, capacity: 1000.0 }
+                .into(),
         ),
         (
             r#""kind": "rate", "exponent": 3, "start": 0.25, "averaging": "100ms",
                "period": "10ms""#,
-            Rate { price: ramp, averaging: 0.11 }.into(),
+            Rate { price: ramp, averaging: 0.11, capacity: 1000.0 }.into(),
         ),
         (
             r#""kind": "rate", "exponent": 3, "start": 0, "averaging": "0ms", "period": "10ms""#,
-            Rate { price: power, averaging: 0.01 }.into(),
+            Rate { price: power, averaging: 0.01, capacity: 1000.0 }.into(),
         ),
     ];
     for (text, law) in cases {
@@ -161,6 +164,20 @@ fn laws_are_made_of_the_parameters_of_their_disciplines() {
             (got, want) => assert_eq!(got, want),
         }
         assert_eq!((made.buffer, made.unit, made.weight), (300.0, 1.0, 1.0), "{text}");
+    }
+}
+
+#[test]
+fn rem_and_rate_reckon_with_the_link_as_their_discipline_does() {
+    let capacity = |text: &str| match of(text).law {
+        QueueLaw::Rem(rem) => rem.capacity,
+        QueueLaw::Rate(rate) => rate.capacity,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(env().capacity(), 1600.0);
+    for kind in ["rem", "rate"] {
+        assert_eq!(capacity(&format!(r#""kind": "{kind}""#)), 1000.0);
+        assert_eq!(capacity(&format!(r#""kind": "{kind}", "mean_packet": 250"#)), 4000.0);
     }
 }
 
@@ -226,7 +243,8 @@ fn laws_say_what_they_hold_sample_and_look_at() {
     // It rests where what it drops of 1000, a tenth of the arrivals, makes up for what is missing.
     let rests = rem.setpoint_dropping(1000.0, 0.1).unwrap();
     assert!((rests - (70.0 - 1000.0 / 9.0 * 0.004 / 0.2)).abs() < 1e-12, "{rests}");
-    assert_eq!(rem.setpoint_dropping(1e6, 0.5), Some(0.0));
+    let far = rem.setpoint_dropping(1e6, 0.5).unwrap();
+    assert!(far < 0.0, "so little does not keep a queue: {far}");
     for (text, state, rate) in [
         (r#""kind": "droptail""#, false, false),
         (r#""kind": "red""#, true, false),
@@ -250,7 +268,8 @@ fn laws_say_what_they_hold_sample_and_look_at() {
         let law = law(&format!(r#""kind": "{kind}""#));
         assert!(law.scale() <= law.state_at(9.0, 2e-4, 7.0), "{kind}");
     }
-    let now = Rate { price: Price::Power { exponent: 2.0 }, averaging: 0.0 };
+    let price = Price::Power { exponent: 2.0 };
+    let now = Rate { price, averaging: 0.0, capacity: 1000.0 };
     assert!(!now.has_state() && now.hold() == 0.0 && now.setpoint(1.0).is_none());
 }
 
@@ -258,20 +277,20 @@ fn laws_say_what_they_hold_sample_and_look_at() {
 fn a_price_on_the_rate_follows_it_with_its_time_constant() {
     let price = Price::Power { exponent: 2.0 };
     let view = View { inflow: 600.0, capacity: 1000.0, ..View::default() };
-    let averaged = Rate { price, averaging: 0.5 };
+    let averaged = Rate { price, averaging: 0.5, capacity: 1000.0 };
     let mode = averaged.mode_at(0.4, &view);
     assert!((averaged.slope(&mode, 0.4, &view) - 0.4).abs() < 1e-12);
     assert!((averaged.probability(&mode, 0.4, &view) - 0.16).abs() < 1e-12);
     assert_eq!(averaged.state_at(9.0, 0.5, 7.0), 1.0);
-    let now = Rate { price, averaging: 0.0 };
+    let now = Rate { price, averaging: 0.0, capacity: 1000.0 };
     let mode = now.mode_at(0.4, &view);
     assert_eq!(now.slope(&mode, 0.4, &view), 0.0);
     assert!((now.probability(&mode, 0.4, &view) - 0.36).abs() < 1e-12);
     assert!((now.guards(&mode, 0.4, &view)[1] - 0.4).abs() < 1e-12);
     for (averaging, right) in [(0.0, true), (1e6, true), (-1e-9, false), (1.1e6, false)] {
-        assert_eq!(Rate::made(price, averaging).is_ok(), right, "{averaging}");
+        assert_eq!(Rate::made(price, averaging, 1000.0).is_ok(), right, "{averaging}");
     }
-    assert!(Rate::made(Price::Power { exponent: 0.0 }, 0.1).is_err());
-    let made = Rate::made(price, 0.1).unwrap();
+    assert!(Rate::made(Price::Power { exponent: 0.0 }, 0.1, 1000.0).is_err());
+    let made = Rate::made(price, 0.1, 1000.0).unwrap();
     assert_eq!((made.unit, made.weight, made.buffer), (1.0, 1.0, f64::from(u32::MAX)));
 }

@@ -111,6 +111,41 @@ fn each_discipline_with_a_law_runs() {
     }
 }
 
+/// Both are told by the packet engine in the same way.
+#[test]
+fn rem_and_rate_take_the_link_for_what_their_discipline_does() {
+    let busy = |qdisc: &str, link: &[(&str, &str)]| {
+        let qdisc = format!("{{ {qdisc}, ecn = true }}");
+        let changes = [
+            &[
+                ("bottleneck.qdisc", &*qdisc),
+                ("tcp.ecn", "true"),
+                ("duration", "800s"),
+                ("warmup", "600s"),
+            ],
+            link,
+        ]
+        .concat();
+        let link = outcome(&changes).unwrap().links.remove(0);
+        (link.utilisation.unwrap(), link.queue_packets.mean.unwrap())
+    };
+    let near = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 0.01, "{a} {b}");
+    let rem = r#"kind = "rem", gamma = 1e-4, period = "1ms", limit = 800"#;
+    near(busy(rem, &[]).1, 20.0);
+    // Packets of 500 bytes take 550; of the 3750 that REM reckons with 3409 are sent.
+    let (full, queue) = busy(rem, &[("bottleneck.frame_overhead", "50")]);
+    near(full, 1.0);
+    near(queue, 20.0 + 3750.0 * (1.0 - 500.0 / 550.0) * 0.01);
+    // Packets of 2000 bytes: 937.5 come, and as many as an empty queue stands for.
+    let (part, queue) = busy(rem, &[("bottleneck.mean_packet", "2000")]);
+    near(part, (937.5 + 20.0 / 0.01) / 3750.0);
+    assert!(queue < 0.1, "{queue}");
+    // A load of 1 is two thirds of the link.
+    let rate = r#"kind = "rate", limit = 800"#;
+    let (part, whole) = (busy(rate, &[("bottleneck.mean_packet", "750")]).0, busy(rate, &[]).0);
+    assert!(part < 0.66 && whole > 0.75, "{part} {whole}");
+}
+
 #[test]
 fn ecn_marks_what_would_be_dropped() {
     let summary = outcome(&[("tcp.ecn", "true"), ("bottleneck.qdisc.ecn", "true")]).unwrap();

@@ -31,7 +31,7 @@ fn margins_of_many_loops_are_those_of_each() {
 fn the_loop_of_a_scenario_is_that_of_its_long_flows() {
     let scenario = |qdisc: &str| {
         format!(
-            "duration = \"9s\"\n[tcp]\nprofile = \"classic\"\n\
+            "duration = \"9s\"\n[tcp]\nprofile = \"classic\"\nmss = 460\n\
              [bottleneck]\nrate = \"15mbit\"\ndelay = \"10ms\"\nmean_packet = 500\n\
              qdisc = {qdisc}\n\
              [[traffic]]\nkind = \"bulk\"\nflows = 20\nrtt = \"100ms\"\n\

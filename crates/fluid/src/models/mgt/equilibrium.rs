@@ -78,9 +78,10 @@ impl Parameters {
         for (number, queue) in self.queues.iter().enumerate() {
             let (length, loss) = (point.queues[number], point.losses[number]);
             state[layout.queue(number)] = length;
-            if let QueueLaw::Rate(_) = queue.law {
+            if let QueueLaw::Rate(rate) = &queue.law {
                 // What it measures: the load.
-                state[layout.own(number)] = point.arrivals[number] / queue.capacity;
+                let arrivals = point.arrivals[number] * queue.unit;
+                state[layout.own(number)] = arrivals / rate.capacity;
                 continue;
             }
             state[layout.own(number)] = queue.law.state_at(
@@ -162,7 +163,7 @@ impl Unknowns<'_> {
                 } else {
                     law.setpoint(capacity)
                 };
-                held(setpoint.unwrap_or(0.0) / spec.unit, z)
+                held(setpoint.unwrap_or(0.0).max(0.0) / spec.unit, z)
             }
         }
     }
@@ -226,11 +227,12 @@ impl Unknowns<'_> {
     /// How much more arrives than can be, as a share of the capacity.
     fn surplus(&mut self, queue: usize, z: f64) -> f64 {
         self.at[queue] = z;
-        let capacity = self.of.queues[queue].capacity;
         let (arriving, entering) = self.arrivals(queue);
-        match self.of.queues[queue].law {
-            QueueLaw::Rate(_) => arriving / capacity - 2.0 * z,
-            _ => entering / capacity - 1.0,
+        let spec = &self.of.queues[queue];
+        let counted = arriving * spec.unit;
+        match &spec.law {
+            QueueLaw::Rate(rate) => counted / rate.capacity - 2.0 * z,
+            law => (entering / spec.capacity).max(counted / law.admits()) - 1.0,
         }
     }
 

@@ -97,7 +97,7 @@ impl TryFrom<QueueText> for Queue {
         let env = Env { spaced: text.spaced, ..Env::packets(capacity, text.mean_packet) };
         let made = match (text.qdisc, text.price) {
             (Some(config), None) => QueueLaw::of(&config, &env)?,
-            (None, Some(price)) => Rate::made(price, text.averaging)?,
+            (None, Some(price)) => Rate::made(price, text.averaging, capacity)?,
             _ => return Err(Invalid::new("qdisc, price", "", "give exactly one of them")),
         };
         let limit = match made.law {

@@ -80,10 +80,14 @@ fn windows_that_differ_need_less_loss() {
     assert!((solver.state()[0] / w - 1.0).abs() < 1e-5, "{} {w}", solver.state()[0]);
 }
 
+/// REM that takes its link to send so many packets a second.
+fn rem(capacity: f64) -> Rem {
+    Rem { gamma: 0.018, alpha: 0.1, phi: 1.001, qref: 200.0, period: 0.2, capacity }
+}
+
 #[test]
 fn rem_that_drops_stands_still_below_its_reference() {
-    let rem = Rem { gamma: 0.018, alpha: 0.1, phi: 1.001, qref: 200.0, period: 0.2 };
-    let mut queue = Queue::new(3750.0, rem);
+    let mut queue = Queue::new(3750.0, rem(3750.0));
     queue.thins = true;
     let parameters =
         Parameters { classes: vec![Class::reno(60.0, 0.18, vec![0])], queues: vec![queue] };
@@ -96,12 +100,34 @@ fn rem_that_drops_stands_still_below_its_reference() {
 }
 
 #[test]
+fn rem_that_takes_its_link_for_another_rests_where_what_comes_is_what_it_reckons_with() {
+    // Marks: a queue of α (q − qref)/T for what the link sends less than 4000; no queue, and a
+    // part of the link, where that is more than it sends less.
+    for (capacity, thins, queue, arrivals) in [
+        (4000.0, false, Some(700.0), 3750.0),
+        (3600.0, false, None, 3700.0),
+        (3600.0, true, None, 3700.0),
+    ] {
+        let mut link = Queue::new(3750.0, rem(capacity));
+        link.thins = thins;
+        let parameters =
+            Parameters { classes: vec![Class::reno(60.0, 0.18, vec![0])], queues: vec![link] };
+        let point = parameters.equilibrium(0.0).unwrap();
+        assert!((point.queues[0] - queue.unwrap_or(0.0)).abs() < 1e-9, "{:?}", point.queues);
+        assert!((point.arrivals[0] / arrivals - 1.0).abs() < 1e-9, "{:?}", point.arrivals);
+        let solver = solve(parameters, 400.0, 1e-7);
+        assert!((solver.state()[1] - point.queues[0]).abs() < 0.5, "{:?}", solver.state());
+        let window = solver.state()[0];
+        assert!((window / point.windows[0] - 1.0).abs() < 1e-3, "{window} {:?}", point.windows);
+    }
+}
+
+#[test]
 fn pi_and_rem_hold_their_reference_whatever_the_load() {
     for flows in [30.0, 60.0, 90.0] {
-        for controller in [
-            QueueLaw::Pi(Pi::sampled(1.822e-5, 1.816e-5, 160.0, 200.0)),
-            QueueLaw::Rem(Rem { gamma: 0.018, alpha: 0.1, phi: 1.001, qref: 200.0, period: 0.2 }),
-        ] {
+        for controller in
+            [QueueLaw::Pi(Pi::sampled(1.822e-5, 1.816e-5, 160.0, 200.0)), rem(3750.0).into()]
+        {
             let parameters = Parameters {
                 classes: vec![Class::reno(flows, 0.18, vec![0])],
                 queues: vec![Queue::new(3750.0, controller)],
@@ -142,20 +168,24 @@ fn the_proportional_controller_leaves_an_error_that_grows_with_the_load() {
 
 #[test]
 fn a_run_from_the_operating_point_stays_there() {
-    let law = |price| QueueLaw::Rate(Rate { price, averaging: 0.1 });
-    for controller in [
-        red(0.1),
-        QueueLaw::Proportional(Proportional { slope: 5.88e-5, offset: 10.0 }),
-        QueueLaw::Pi(Pi::sampled(1.822e-5, 1.816e-5, 160.0, 200.0)),
-        QueueLaw::Pi2(pi2()),
-        QueueLaw::Pie(Pie(DelayPi { target: 0.02, alpha: 0.125, beta: 1.25, period: 0.015 })),
-        QueueLaw::Rem(Rem { gamma: 0.018, alpha: 0.1, phi: 1.001, qref: 200.0, period: 0.2 }),
-        law(Price::Power { exponent: 4.0 }),
+    let price = Price::Power { exponent: 4.0 };
+    // Of a law that knows its link's capacity two that differ.
+    let both = |law: &dyn Fn(f64) -> QueueLaw| [law(3000.0), law(3750.0)];
+    for [near, far] in [
+        both(&|_| red(0.1)),
+        both(&|_| QueueLaw::Proportional(Proportional { slope: 5.88e-5, offset: 10.0 })),
+        both(&|_| QueueLaw::Pi(Pi::sampled(1.822e-5, 1.816e-5, 160.0, 200.0))),
+        both(&|_| QueueLaw::Pi2(pi2())),
+        both(&|_| {
+            QueueLaw::Pie(Pie(DelayPi { target: 0.02, alpha: 0.125, beta: 1.25, period: 0.015 }))
+        }),
+        both(&|capacity| rem(capacity).into()),
+        both(&|capacity| Rate { price, averaging: 0.1, capacity }.into()),
     ] {
-        let name = format!("{controller:?}");
+        let name = format!("{near:?}");
         let mut parameters = Parameters {
             classes: vec![Class::reno(30.0, 0.1, vec![0, 1]), Class::reno(60.0, 0.3, vec![1])],
-            queues: vec![Queue::new(3000.0, controller.clone()), Queue::new(3750.0, controller)],
+            queues: vec![Queue::new(3000.0, near), Queue::new(3750.0, far)],
         };
         parameters.classes[0].law =
             Scalable { a: 0.01, b: 0.125, lwnd: 16.0, at_least_reno: false }.into();
@@ -416,11 +446,12 @@ fn a_law_may_count_in_other_packets_and_say_a_part_of_the_probability() {
 #[test]
 fn a_queue_is_read_with_a_discipline_or_a_price_and_not_with_both() {
     let read = |text: &str| sojourn_scenario::from_json::<Queue>(text);
-    let price =
+    let charged =
         read(r#"{"capacity": 1000, "price": {"kind": "power", "exponent": 4}, "averaging": 0.1}"#)
             .unwrap();
-    let wanted = Rate { price: Price::Power { exponent: 4.0 }, averaging: 0.1 };
-    assert_eq!((price.law, price.buffer), (QueueLaw::Rate(wanted), f64::INFINITY));
+    let price = Price::Power { exponent: 4.0 };
+    let wanted = Rate { price, averaging: 0.1, capacity: 1000.0 };
+    assert_eq!((charged.law, charged.buffer), (QueueLaw::Rate(wanted), f64::INFINITY));
     let tail = |more: &str| {
         read(&format!(
             r#"{{"capacity": 1000, "qdisc": {{"kind": "droptail", "limit": 70}}{more}}}"#

@@ -20,7 +20,7 @@ fn codel() -> Codel {
 }
 
 fn rem() -> Rem {
-    Rem { gamma: 0.001, alpha: 0.1, phi: 1.001, qref: 20.0, period: 0.01 }
+    Rem { gamma: 0.001, alpha: 0.1, phi: 1.001, qref: 20.0, period: 0.01, capacity: 2000.0 }
 }
 
 fn pi() -> Pi {
@@ -76,7 +76,7 @@ fn a_law_sees_queue_and_rates_in_the_packets_that_it_counts() {
     near(port.law_loss(&at, 0.0), 0.25 * 30.0 / 2000.0);
     // A price on the present load: 1600 of 2000.
     let price = Price::Power { exponent: 2.0 };
-    let law = QueueLaw::Rate(Rate { price, averaging: 0.0 });
+    let law = QueueLaw::Rate(Rate { price, averaging: 0.0, capacity: 2000.0 });
     let at = state(60.0, 0.0);
     let mut port = fitting(counted(law), at, 800.0);
     near(port.law_loss(&at, 800.0), 0.25 * 0.64);

@@ -256,7 +256,7 @@ fn guards_and_modes_are_those_of_each_queue() {
         queues: vec![
             Queue { buffer: 300.0, ..Queue::new(1000.0, Red::GENTLE) },
             Queue { buffer: 200.0, ..Queue::new(2000.0, Droptail) },
-            Queue::new(4000.0, Rate { price, averaging: 0.0 }),
+            Queue::new(4000.0, Rate { price, averaging: 0.0, capacity: 4000.0 }),
         ],
     };
     // Windows, queues, an average in RED's first piece.

@@ -119,7 +119,7 @@ fn a_point_is_that_of_the_flows_that_are_there() {
 fn a_price_is_charged_for_the_load_that_it_leaves() {
     for weight in [1.0, 0.5] {
         let price = Price::Power { exponent: 2.0 };
-        let mut parameters = one(Rate { price, averaging: 0.1 });
+        let mut parameters = one(Rate { price, averaging: 0.1, capacity: 3750.0 });
         parameters.queues[0].weight = weight;
         let point = parameters.equilibrium(0.0).unwrap();
         let load = point.arrivals[0] / 3750.0;
@@ -152,7 +152,8 @@ fn the_state_of_a_point_is_in_the_units_of_its_law() {
     let (length, ..) = of(pie.into());
     // 20 ms are 75 of 3750 packets a second.
     near(length, 75.0);
-    let rem = Rem { gamma: 0.018, alpha: 0.1, phi: 1.001, qref: 200.0, period: 0.2 };
+    let (period, capacity) = (0.2, 7500.0);
+    let rem = Rem { gamma: 0.018, alpha: 0.1, phi: 1.001, qref: 200.0, period, capacity };
     let (length, loss, price) = of(rem.into());
     near(length, 100.0);
     near(loss, 0.5 * (1.0 - libm::pow(1.001, -price)));
@@ -282,8 +283,8 @@ fn flows_paths_and_laws_have_to_fit() {
         parameters.queues[0].thins = true;
         parameters.validate().is_ok()
     };
-    assert!(!thins(Rate { price, averaging: 0.0 }.into()));
-    assert!(thins(Rate { price, averaging: 0.1 }.into()));
+    assert!(!thins(Rate { price, averaging: 0.0, capacity: 3750.0 }.into()));
+    assert!(thins(Rate { price, averaging: 0.1, capacity: 3750.0 }.into()));
     assert!(thins(Proportional { slope: 1e-3, offset: 40.0 }.into()) && thins(pi(200.0).into()));
 }
 
