@@ -107,6 +107,10 @@ LATE: dict[str, tuple[Mapping[str, object], Mapping[str, object]]] = {
         {"bottleneck.qdisc": {"kind": "pi", "a": 1e-7, "b": 9.9e-8, "qref": 20}},
         {"bottleneck.qdisc": {"kind": "pi", "a": 1e-3, "b": 9.7e-4, "qref": 20}},
     ),
+    "mean-packet": (
+        {"bottleneck.qdisc": "rem", "tcp.mss": 460},
+        {"bottleneck.qdisc": "rem", "tcp.mss": 460, "bottleneck.mean_packet": 512},
+    ),
     "wound-up": (
         {"bottleneck.qdisc": {"kind": "pi", "a": 1e-4, "b": 9.97e-5, "qref": 20},
          "traffic": CROWDED},

@@ -407,6 +407,58 @@ def test_diagnoses_know_the_links_of_a_parking_lot() -> None:
     )
 
 
+def counted(
+    qdisc: object, size: int, changes: Mapping[str, object] | None = None, **link_: object
+) -> Any:
+    """What is said of a busy link on which packets of so many bytes arrived."""
+    scenario = changed({"bottleneck.qdisc": qdisc} | dict(changes or {}))
+    row = link("bottleneck", 0.99, 50) | {"arrived_bytes": 1000 * size} | link_
+    found = after(scenario, {"links": [row], "groups": []})
+    return next((each for each in found if each.name == "mean-packet"), None)
+
+
+def test_packets_of_another_size_are_told_where_they_change_what_comes_out() -> None:
+    # 20 Mb/s of 1000 bytes are 833 more than REM reckons with, which are 17 of its queue of 20.
+    rem = counted("rem", 1000)
+    assert rem.place == "bottleneck.mean_packet"
+    assert rem.remedy == "set bottleneck.mean_packet = 1000"
+    assert rem.message.endswith("its queue rests at 3.33 packets instead of 20")
+    assert rem.numbers == {"mean_packet": 1500, "found": 1000}
+    assert counted("rem", 1400) is counted("rem", 1500) is None
+    idle = counted("rem", 500)
+    assert idle.message.endswith("it settles where 53.3 % of what the link sends comes")
+    # Its own setting goes before the link's, and frames count.
+    own = counted({"kind": "rem", "mean_packet": 1000}, 1500)
+    assert own.place == "bottleneck.qdisc.mean_packet" and own.numbers["found"] == 1500
+    framed = counted("rem", 1500, {"bottleneck.frame_overhead": 1500})
+    assert framed.remedy == "set bottleneck.mean_packet = 3000"
+    assert counted("rem", 1000, {"bottleneck.min_frame": 1500}) is None
+    # In bytes it counts what there is.
+    assert counted({"kind": "rem", "queue_in_bytes": True}, 1040) is None
+    assert counted({"kind": "rem", "alpha": 0}, 500) is None
+    # Nothing follows from a discipline that has not signalled.
+    assert counted("rem", 500, dropped=0) is None
+    assert "a load of 1.5 to it" in counted("rate", 1000).message
+    assert counted("rate", 1040, dropped=0, utilisation=0.4) is None
+    assert counted("rate", 1400) is None
+
+
+@pytest.mark.parametrize("kind", ["red", "ared", "pi", "proportional"])
+def test_packets_of_another_size_count_in_bytes(kind: str) -> None:
+    in_bytes, by_size = ({"kind": kind, name: True} for name in ("queue_in_bytes", "scale_by_size"))
+    assert "in packets of the former" in counted(in_bytes, 500).message
+    assert "multiplied by 0.333" in counted(by_size, 500).message
+    assert counted(in_bytes, 1040) is counted(by_size, 1040) is None
+    plain = counted({"kind": kind, "min_th": 10, "max_th": 30} if "red" in kind else kind, 500)
+    assert plain is None
+
+
+def test_thresholds_that_follow_from_a_delay_are_those_of_mean_packets() -> None:
+    fast, slow = {"bottleneck.rate": "200mbit"}, {"bottleneck.rate": "2mbit"}
+    assert "target_delay" in counted("ared", 500, fast).message
+    assert counted("ared", 500, slow) is counted("ared", 1040, fast) is None
+
+
 @pytest.mark.parametrize("name", LATE)
 def test_what_came_out(name: str) -> None:
     for changes, speaks in zip(LATE[name], (True, False), strict=True):

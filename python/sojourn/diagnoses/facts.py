@@ -62,6 +62,17 @@ class Qdisc:
     """That and the defaults."""
     rate_bps: float
     mean_packet: int
+    """Bytes that it takes a packet for: its own setting, or the link's."""
+
+    @property
+    def mean_packet_place(self) -> str:
+        """Where that is set."""
+        own = "mean_packet" in self.written
+        return f"{self.place}.mean_packet" if own else self.at.place_of("mean_packet")
+
+    def frame(self, size: float) -> float:
+        """Bytes on the wire of a packet of so many."""
+        return max(size + self.at.fields["frame_overhead"], self.at.fields["min_frame"])
 
     @property
     def link(self) -> str:
@@ -252,4 +263,5 @@ def _qdisc(link: Link) -> Qdisc:
         settings = json.loads(resolved(json.dumps(table), bps, packet))
     except Error:
         settings = table
+    packet = int(table.get("mean_packet", packet))
     return Qdisc(f"{link.place}.qdisc", link, str(table["kind"]), table, settings, bps, packet)

@@ -14,6 +14,8 @@ _BUSY = 0.95
 # Of what a controller is set to: a queue that is shorter is empty to it. Of all packets: signals
 # that are not those of a burst.
 _EMPTY, _MANY = 0.1, 0.02
+# Of a size: packets that another one stands for. Of a load: one that another one is taken for.
+_SIZE, _LOAD = 1.5, 0.1
 
 
 def _signals(link: Row) -> int:
@@ -165,6 +167,8 @@ def off_setpoint(facts: Facts) -> Iterator[Finding]:
         held, wanted, unit = _held(one, link)
         if held is None or wanted is None or held <= 1.5 * wanted:
             continue
+        if one.kind == "rem" and _miscounted(one, link) is not None:
+            continue
         time = _integration(one, link, held)
         said = f"; at this rate it needs some {time:.0f} s to get there" if time else ""
         yield Finding(
@@ -174,6 +178,66 @@ def off_setpoint(facts: Facts) -> Iterator[Finding]:
             or_designed("make warmup longer", one.kind),
             {"mean": held, "reference": wanted} | ({"settling_s": time} if time else {}),
         )
+
+
+def mean_packet(facts: Facts) -> Iterator[Finding]:
+    """A discipline takes packets for larger or smaller than they are.
+
+    It reckons in packets of `mean_packet` bytes, and those that came have another size, so that
+    what it is set to means something else: REM and `rate` hold the link at another load, or
+    another queue; thresholds in bytes, those of ARED that follow from a delay, and probabilities
+    by size are wrong by more than half. Said where that changes the result.
+    """
+    for one, link in _managed(facts):
+        found = _miscounted(one, link)
+        if found is not None:
+            size, means = found
+            yield Finding(
+                one.mean_packet_place,
+                f"the discipline reckons with packets of {one.mean_packet} bytes, and those that "
+                f"came take {size:.0f} in the mean: {means}",
+                f"set {one.mean_packet_place} = {size:.0f}",
+                {"mean_packet": one.mean_packet, "found": size},
+            )
+
+
+def _miscounted(one: Qdisc, link: Row) -> tuple[float, str] | None:
+    """The bytes that a packet was in truth, and what follows from it, if that can be seen."""
+    if not link.get("arrived_bytes"):
+        return None
+    settings, size = one.settings, int(link["arrived_bytes"]) / int(link["arrived"])
+    frame, in_bytes = one.frame(size), settings.get("queue_in_bytes")
+    signals = _signals(link) > 0
+    sends, reckoned = (one.rate_bps / 8 / each for each in (frame, one.mean_packet))
+    if one.kind == "rate" and not in_bytes:
+        full = sends / reckoned
+        if abs(full - 1) > _LOAD and (signals or link["utilisation"] > _BUSY):
+            return frame, f"a full link is a load of {trimmed(full)} to it"
+    elif one.kind == "rem" and not in_bytes and settings["alpha"]:
+        # Packets of queue for each packet per second.
+        worth, qref = seconds(settings["period"]) / settings["alpha"], float(settings["qref"])
+        rests = qref + (reckoned - sends) * worth
+        if signals and rests < 0:
+            share = 100 * (reckoned + qref / worth) / sends
+            return frame, f"it settles where {trimmed(share)} % of what the link sends comes"
+        if signals and abs(rests - qref) > max(qref / 2, 1):
+            return frame, f"its queue rests at {trimmed(rests)} packets instead of {trimmed(qref)}"
+    elif signals and in_bytes and _unlike(size, one.mean_packet):
+        return size, "its queue and what it is held to are in packets of the former"
+    elif signals and settings.get("scale_by_size") and _unlike(size, one.mean_packet):
+        return size, f"its probability is multiplied by {trimmed(size / one.mean_packet)}"
+    elif signals and _by_delay(one) and _unlike(frame, one.mean_packet):
+        return frame, "the thresholds that it makes of its target_delay are in the former"
+    return None
+
+
+def _by_delay(one: Qdisc) -> bool:
+    """Whether thresholds follow from a delay: those of ARED do, down to five packets."""
+    return one.kind == "ared" and "min_th" not in one.written and one.settings["min_th"] > 5
+
+
+def _unlike(one: float, other: float) -> bool:
+    return max(one / other, other / one) > _SIZE
 
 
 def wound_up(facts: Facts) -> Iterator[Finding]:
@@ -294,6 +358,7 @@ LATE = (
     out_of_service,
     limit_decides,
     never_acted,
+    mean_packet,
     off_setpoint,
     wound_up,
     marked_beyond_threshold,
