@@ -25,10 +25,7 @@ pub fn linearise(description: &str) -> Result<String, String> {
 /// What is wrong with the scenario, or that there is no linear model of it.
 pub fn nyquist(toml: &str) -> Result<(String, Vec<f64>), String> {
     let scenario = Scenario::from_toml(toml, "scenario").map_err(words)?;
-    let found = Bottleneck::of(&scenario.outline().map_err(words)?)?.linearise()?;
-    let Some(curve) = found.nyquist() else {
-        return Err("this loop has two delays, and its curve is not drawn".into());
-    };
+    let (found, curve) = Bottleneck::of(&scenario.outline().map_err(words)?)?.nyquist()?;
     let mut about = serde_json::to_value(&curve).map_err(words)?;
     about["point"] = serde_json::to_value(&found.point).map_err(words)?;
     Ok((about.to_string(), [curve.omega, curve.real, curve.imaginary].concat()))

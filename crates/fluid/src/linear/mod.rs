@@ -14,6 +14,7 @@
 //! e^(−sT))/(s T): one more delay.
 
 mod bottleneck;
+mod cycle;
 mod linearise;
 mod many;
 mod margins;

@@ -216,7 +216,7 @@ fn sizes(polynomial: &[f64]) -> Vec<f64> {
 }
 
 /// A number with so many decimals, and with two digits that say something where it is small.
-fn written(value: f64, decimals: usize) -> String {
+pub(super) fn written(value: f64, decimals: usize) -> String {
     let needed = if value > 0.0 { 1.0 - value.log10().floor() } else { 0.0 };
     format!("{value:.0$}", decimals.max(needed.clamp(0.0, 12.0) as usize))
 }

@@ -1,7 +1,7 @@
 //! The loop of a scenario: its long flows over its bottleneck, as if all had the mean round trip.
 
 use sojourn_qdisc::Ecn;
-use sojourn_scenario::{Network, NetworkGroup};
+use sojourn_scenario::{Network, NetworkGroup, NetworkLink};
 use sojourn_tcp::Algorithm;
 use sojourn_traffic::Source;
 
@@ -12,19 +12,38 @@ use crate::windows::{Acks, KINDS};
 use crate::{QueueLaw, WindowLaw};
 
 impl Bottleneck {
-    /// The loop of a scenario's long flows over its bottleneck. Other traffic is not in it.
+    /// The loop of a scenario's long flows over its bottleneck: of those that are there when it
+    /// ends. Other traffic that heeds losses is not in it.
     ///
     /// # Errors
-    /// If there are no such flows, or there is no law for their congestion control.
+    /// If there are no such flows, there is no law for their congestion control, the link's rate
+    /// changes, or datagrams that heed nothing take a part of it.
     pub fn of(network: &Network) -> Result<Self, String> {
         let link = &network.links[network.bottleneck];
+        if let Some(what) = changing(link) {
+            return Err(format!("link {}: the linear model has one rate, not {what}", link.name));
+        }
+        let deaf = |group: &&NetworkGroup| {
+            matches!(group.source, Source::Udp(_) | Source::OnOff(_))
+                && group.forward.contains(&network.bottleneck)
+        };
+        if let Some(group) = network.groups.iter().find(deaf) {
+            return Err(format!(
+                "traffic.{}: the linear model has no datagrams, which take their part of the link \
+                 whatever is lost",
+                group.name
+            ));
+        }
         let long = |group: &&NetworkGroup| {
             matches!(&group.source, Source::Bulk(bulk) if bulk.size.is_none() && bulk.rate.is_none())
                 && group.forward.contains(&network.bottleneck)
         };
-        let groups: Vec<&NetworkGroup> = network.groups.iter().filter(long).collect();
+        let here = |group: &&NetworkGroup| {
+            (0..u64::from(group.members)).any(|flow| stays(network, group, flow))
+        };
+        let groups: Vec<&NetworkGroup> = network.groups.iter().filter(long).filter(here).collect();
         let Some(first) = groups.first() else {
-            return Err("traffic: there are no long flows over the bottleneck".into());
+            return Err("traffic: no long flows are over the bottleneck at the end".into());
         };
         let packet = first.full_packet();
         if let Some(other) = groups.iter().find(|group| group.full_packet() != packet) {
@@ -59,6 +78,7 @@ impl Bottleneck {
         };
         let round_trips = groups.iter().flat_map(|group| {
             (0..u64::from(group.members))
+                .filter(|&flow| stays(network, group, flow))
                 .map(|flow| group.propagation.0 + group.private_delay(network.seed, flow))
         });
         let (flows, sum) =
@@ -87,6 +107,24 @@ impl Bottleneck {
             coefficients: false,
         })
     }
+}
+
+/// Whether a flow is there when the run ends.
+fn stays(network: &Network, group: &NetworkGroup, flow: u64) -> bool {
+    group.stop.is_none_or(|stop| stop >= network.duration)
+        && group.start_of(network.seed, flow) < network.duration
+}
+
+/// What makes the rate of a link change, if anything does.
+fn changing(link: &NetworkLink) -> Option<&'static str> {
+    [
+        (link.schedule.is_some(), "a schedule"),
+        (link.docsis.is_some(), "that of a cable modem's grants"),
+        (link.wifi.is_some(), "that of a shared medium"),
+        (link.autorate.is_some(), "one that follows delays"),
+    ]
+    .into_iter()
+    .find_map(|(there, what)| there.then_some(what))
 }
 
 /// What its connections run over: the name of the table that sets it.
@@ -165,7 +203,7 @@ timestamps = false
             "{none}"
         );
         let short = wrong(&bulk("a", "size = \"1MB\""));
-        assert!(short.contains("no long flows over the bottleneck"), "{short}");
+        assert!(short.contains("no long flows are over the bottleneck"), "{short}");
         let quic = "transport = \"quic\"\nquic.congestion = \"cubic\"";
         let quic = wrong(&bulk("a", quic));
         assert!(quic.starts_with("traffic.a.quic.congestion = \"cubic\": there is no"), "{quic}");
@@ -214,5 +252,27 @@ timestamps = false
         assert!((longer - 20.0 - 3750.0 * (1.0 - 50.0 / 51.0) * 0.02).abs() < 1e-6, "{longer}");
         let none = queue("mean_packet = 1500").unwrap_err();
         assert!(none.starts_with("mean_packet: no operating point: "), "{none}");
+    }
+
+    #[test]
+    fn flows_count_that_are_there_at_the_end() {
+        let traffic = bulk("stay", "flows = 40\ntcp.congestion = \"reno\"\nstart = \"10s\"")
+            + &bulk("leave", "flows = 20\ntcp.congestion = \"reno\"\nstop = \"30s\"");
+        assert_eq!(bottleneck(&traffic).unwrap().flows, 40.0);
+        let gone = bulk("leave", "tcp.congestion = \"reno\"\nstop = \"30s\"");
+        assert!(bottleneck(&gone).unwrap_err().contains("no long flows"));
+    }
+
+    #[test]
+    fn a_rate_that_changes_and_datagrams_are_refused() {
+        let flows = bulk("a", "tcp.congestion = \"reno\"");
+        let steps = "schedule = { kind = \"steps\", steps = [[\"20s\", \"10mbit\"]] }";
+        let wrong = with(&format!("qdisc = \"pi\"\n{steps}"), "", &flows).unwrap_err();
+        assert_eq!(wrong, "link bottleneck: the linear model has one rate, not a schedule");
+        let udp = "[[traffic]]\nkind = \"udp\"\nname = \"tv\"\nrate = \"4mbit\"\n";
+        let wrong = bottleneck(&(flows.clone() + udp)).unwrap_err();
+        assert!(wrong.starts_with("traffic.tv: the linear model has no datagrams"), "{wrong}");
+        let back = format!("{flows}{udp}direction = \"reverse\"\n");
+        assert_eq!(bottleneck(&back).unwrap().flows, 1.0);
     }
 }

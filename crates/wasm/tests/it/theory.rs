@@ -59,5 +59,5 @@ fn the_loop_of_a_scenario_is_that_of_its_long_flows() {
     let pings = "duration = \"9s\"\n[bottleneck]\nrate = \"1mbit\"\nqdisc = \"pi\"\n\
                  [[traffic]]\nkind = \"ping\"\n";
     let error = nyquist(pings).unwrap_err();
-    assert_eq!(error, "traffic: there are no long flows over the bottleneck");
+    assert_eq!(error, "traffic: no long flows are over the bottleneck at the end");
 }
