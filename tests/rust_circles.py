@@ -52,7 +52,7 @@ def circle(crate: Path) -> list[str]:
 
 def imports(crate: Path) -> Graph:
     """What each module of a crate takes from each other one."""
-    sources = dict(_modules(crate))
+    sources = _modules(crate)
     uses = {module: list(_uses(text)) for module, text in sources.items()}
     graph: Graph = {module: {} for module in sources}
     for module, text in sources.items():
@@ -72,22 +72,23 @@ def _called(crate: Path, module: Module) -> str:
     return "::".join((crate.name, *module))
 
 
-def _modules(crate: Path) -> Iterator[tuple[Module, str]]:
+def _modules(crate: Path) -> dict[Module, str]:
     """The modules of a crate that lie in files of their own, with their text."""
+    found: dict[Module, str] = {}
     open_ = [((), next(crate.glob("src/lib.rs"), crate / "src/main.rs"))]
     while open_:
         module, file = open_.pop()
         text = TESTS.sub("", VISIBLE.sub("pub", COMMENT.sub("", file.read_text())))
-        yield module, text
+        found[module] = found.get(module, "") + text
         plain = file.name in ("lib.rs", "main.rs", "mod.rs")
         folder = file.parent if plain else file.with_suffix("")
         for attributes, name in CHILD.findall(text):
             if "cfg(test)" not in attributes:
-                place = PLACE.search(attributes)
-                candidates = [folder / f"{name}.rs", folder / name / "mod.rs"]
-                if place is not None:
-                    candidates = [file.parent / place[1]]
-                open_.append(((*module, name), next(each for each in candidates if each.exists())))
+                files = [folder / f"{name}.rs", folder / name / "mod.rs"]
+                # Two files may share a module, each for some targets.
+                files += [file.parent / place for place in PLACE.findall(attributes)]
+                open_ += [((*module, name), each) for each in files if each.exists()]
+    return found
 
 
 def _uses(text: str) -> Iterator[Use]:

@@ -72,7 +72,8 @@ class Qdisc:
 
     def frame(self, size: float) -> float:
         """Bytes on the wire of a packet of so many."""
-        return max(size + self.at.fields["frame_overhead"], self.at.fields["min_frame"])
+        added, least = (float(self.at.fields[name]) for name in ("frame_overhead", "min_frame"))
+        return max(size + added, least)
 
     @property
     def link(self) -> str:

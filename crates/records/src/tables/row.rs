@@ -2,6 +2,9 @@
 
 use super::cell::{Column, ColumnKind};
 
+/// Rows in a buffer on its way to a file.
+pub(super) const BATCH: usize = 8192;
+
 /// A row of a table.
 pub trait Row: Copy + Send + Sized + 'static {
     /// The table's name; its file is `NAME.parquet`.

@@ -2,12 +2,9 @@
 
 use super::cell::ColumnBuffer;
 use super::error::RecordError;
-use super::row::Row;
+use super::row::{BATCH, Row};
 use super::writer::Writer;
 use super::written::Written;
-
-/// Rows in a buffer on its way to a file.
-pub(super) const BATCH: usize = 8192;
 
 /// Rows that there is room for at first in memory.
 const FEW: usize = 64;
