@@ -183,7 +183,7 @@ def off_setpoint(facts: Facts) -> Iterator[Finding]:
 def mean_packet(facts: Facts) -> Iterator[Finding]:
     """A discipline takes packets for larger or smaller than they are.
 
-    It reckons in packets of `mean_packet` bytes, and those that came have another size, so that
+    It counts packets of `mean_packet` bytes, and those that came have another size, so that
     what it is set to means something else: REM and `rate` hold the link at another load, or
     another queue; thresholds in bytes, those of ARED that follow from a delay, and probabilities
     by size are wrong by more than half. Said where that changes the result.
@@ -194,7 +194,7 @@ def mean_packet(facts: Facts) -> Iterator[Finding]:
             size, means = found
             yield Finding(
                 one.mean_packet_place,
-                f"the discipline reckons with packets of {one.mean_packet} bytes, and those that "
+                f"the discipline assumes packets of {one.mean_packet} bytes, and those that "
                 f"came take {size:.0f} in the mean: {means}",
                 f"set {one.mean_packet_place} = {size:.0f}",
                 {"mean_packet": one.mean_packet, "found": size},
@@ -208,17 +208,17 @@ def _miscounted(one: Qdisc, link: Row) -> tuple[float, str] | None:
     settings, size = one.settings, int(link["arrived_bytes"]) / int(link["arrived"])
     frame, in_bytes = one.frame(size), settings.get("queue_in_bytes")
     signals = _signals(link) > 0
-    sends, reckoned = (one.rate_bps / 8 / each for each in (frame, one.mean_packet))
+    sends, assumed = (one.rate_bps / 8 / each for each in (frame, one.mean_packet))
     if one.kind == "rate" and not in_bytes:
-        full = sends / reckoned
+        full = sends / assumed
         if abs(full - 1) > _LOAD and (signals or link["utilisation"] > _BUSY):
             return frame, f"a full link is a load of {trimmed(full)} to it"
     elif one.kind == "rem" and not in_bytes and settings["alpha"]:
         # Packets of queue for each packet per second.
         worth, qref = seconds(settings["period"]) / settings["alpha"], float(settings["qref"])
-        rests = qref + (reckoned - sends) * worth
+        rests = qref + (assumed - sends) * worth
         if signals and rests < 0:
-            share = 100 * (reckoned + qref / worth) / sends
+            share = 100 * (assumed + qref / worth) / sends
             return frame, f"it settles where {trimmed(share)} % of what the link sends comes"
         if signals and abs(rests - qref) > max(qref / 2, 1):
             return frame, f"its queue rests at {trimmed(rests)} packets instead of {trimmed(qref)}"
