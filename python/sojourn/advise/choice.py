@@ -15,6 +15,7 @@ from sojourn.deploy import Deployment, deploy
 from sojourn.deploy.script import ETHERNET
 from sojourn.diagnoses import before
 from sojourn.errors import InputError, Interrupted
+from sojourn.links import Link, links
 from sojourn.quantities import whole
 from sojourn.scenario import Scenario
 from sojourn.statistics import paired_difference
@@ -145,7 +146,7 @@ class Advice:
             return []
         # SQM has one value for both ways: too large a one only costs rate.
         ways = ways_of(self.scenarios[TODAY]).values()
-        overhead, least = (max(each[name] for each in ways) for name in FRAME)
+        overhead, least = (max(each.fields[name] for each in ways) for name in FRAME)
         values = {
             "enabled": 1,
             "download": round(self.shaped["down"] / 1000),
@@ -171,7 +172,7 @@ class Advice:
         if self.taken not in _SQM:
             return []
         down, up = ways_of(self.scenarios[TODAY]).values()
-        differ = any(down[name] != up[name] for name in FRAME)
+        differ = any(down.fields[name] != up.fields[name] for name in FRAME)
         larger = "Its overhead and tcMPU are for both ways: the larger of each."
         return [_SQM[self.taken][1], *([larger] if differ else [])]
 
@@ -230,7 +231,7 @@ def advise(
     """
     whole("seeds", seeds, least=LEAST_SEEDS)
     _check(scenario)
-    shaped = {way: _less(table["rate"]) for way, table in ways_of(scenario).items()}
+    shaped = {way: _less(line) for way, line in ways_of(scenario).items()}
     scenarios = {TODAY: scenario}
     scenarios |= {name: _shaped(scenario, name, shaped) for name in _ROUTER}
     first = scenario.facts.seed
@@ -257,18 +258,15 @@ def _check(scenario: Scenario) -> None:
         raise InputError("the scenario has no [bottleneck]; give the line as one")
     if link.get("reverse") == "ideal":
         raise InputError('bottleneck.reverse = "ideal": give the way back a rate')
-    own = {"down": link, "up": link.get("reverse") or {}}
     least, most = (float(read("rate", each)) for each in _SHAPES)
-    for way, table in ways_of(scenario).items():
-        # What the way back has not of its own it has of the way forward.
-        places = {name: _PLACES[way if name in own[way] else "down"] for name in table}
+    for line in ways_of(scenario).values():
         for name, why in _REFUSED.items():
-            if table.get(name) is not None:
-                raise InputError(f"{places[name]}.{name}: {why}")
-        if not least <= _less(table["rate"]) <= most:
+            if line.fields.get(name) is not None:
+                raise InputError(f"{line.place_of(name)}: {why}")
+        if not least <= _less(line) <= most:
             raise InputError(
-                f'{places["rate"]}.rate = "{table["rate"]}": {100 * SHAPED:.0f} % of it must be '
-                f"from {' to '.join(_SHAPES)}, as shapers take it"
+                f'{line.place_of("rate")} = "{line.fields["rate"]}": {100 * SHAPED:.0f} % of it '
+                f"must be from {' to '.join(_SHAPES)}, as shapers take it"
             )
     if fields.get("changes"):
         raise InputError("changes: the line has to be the same all the time; take them out")
@@ -287,22 +285,17 @@ def _by_name(runs: Iterable[Result], names: Iterable[str]) -> dict[str, Results]
 
 
 FRAME = ("frame_overhead", "min_frame")
-_PLACES = {"down": "bottleneck", "up": "bottleneck.reverse"}
 
 
-def ways_of(scenario: Scenario) -> dict[str, dict[str, Any]]:
-    """The line each way, "down" and "up", as tables with all of its fields."""
-    link = json.loads(scenario.to_json())["bottleneck"]
-    back = link.pop("reverse", None)
-    back = back if isinstance(back, dict) else {}
-    # What belongs to a rate does not come with another one.
-    to_rate = ("schedule", "docsis", "autorate") if "rate" in back else ()
-    return {"down": link, "up": {k: v for k, v in link.items() if k not in to_rate} | back}
+def ways_of(scenario: Scenario) -> dict[str, Link]:
+    """The line each way, "down" and "up"."""
+    line = json.loads(scenario.to_json())["bottleneck"]
+    return dict(zip(("down", "up"), links({"bottleneck": line}), strict=True))
 
 
-def _less(rate: str) -> int:
-    """What a shaper leaves of a rate."""
-    return round(SHAPED * float(read("rate", rate)))
+def _less(line: Link) -> int:
+    """What a shaper leaves of a line's rate."""
+    return round(SHAPED * line.rate_bps)
 
 
 def _shaped(scenario: Scenario, name: str, shaped: Mapping[str, int]) -> Scenario:
@@ -313,15 +306,15 @@ def _shaped(scenario: Scenario, name: str, shaped: Mapping[str, int]) -> Scenari
     It has no device: nothing waits below a shaper.
     """
     changes: dict[str, object] = {}
-    for way, table in ways_of(scenario).items():
-        less, place = f"{shaped[way]}bit", _PLACES[way]
+    for way, line in ways_of(scenario).items():
+        less, place = f"{shaped[way]}bit", line.place
         if name == "cake":
-            overhead, least = (table[each] for each in FRAME)
+            overhead, least = (line.fields[each] for each in FRAME)
             adds = {"overhead": overhead, "mpu": least}
             changes[f"{place}.qdisc"] = {"kind": name, "bandwidth": less, **adds}
             continue
         changes |= {f"{place}.rate": less, f"{place}.qdisc": {"kind": name}}
-        if table.get("device") is not None:
+        if line.fields.get("device") is not None:
             changes[f"{place}.device"] = {"packets": 0}
     return scenario.with_(changes)
 

@@ -126,8 +126,8 @@ def _framed(scenario: Scenario, link: str | None, file: Path) -> Scenario:
         return scenario
     framing = LINKS[link]
     wanted = {name: getattr(framing, name) for name in FRAME}
-    for way, fields in ways_of(scenario).items():
-        own = {name: fields[name] for name in FRAME}
+    for way, line in ways_of(scenario).items():
+        own = {name: line.fields[name] for name in FRAME}
         if any(own.values()) and own != wanted:
             theirs, its = (", ".join(f"{k} = {v}" for k, v in x.items()) for x in (wanted, own))
             raise InputError(
