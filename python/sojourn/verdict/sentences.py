@@ -12,6 +12,7 @@ from sojourn.verdict.judge import ALIKE, Difference, Grade
 # With more pairs of cases than these each gets one sentence, with its percentages only.
 _WHOLE = 2
 _ENOUGH = 10
+_MARGIN = f"within {ALIKE * 100:.0f} %"
 
 
 def sentences(found: Sequence[Difference], *, whole: bool = False) -> list[str]:
@@ -60,7 +61,7 @@ def _case(found: Sequence[Difference], whole: bool) -> list[str]:
             sure += f", {unsure}"
         if grade == "alike":
             near = all(each.nearly_equal for each in chosen)
-            margin = f", within {ALIKE * 100:.0f} %" if near else ""
+            margin = f", {_MARGIN}" if near else ""
             said.append(f"{verb}{margin}: {listed([_alike(each, near) for each in chosen])}.")
             parts.append(f"alike in {listed([_alike(each, True) for each in chosen])}")
         else:
@@ -105,7 +106,7 @@ def _what(each: Difference) -> str:
 def _alike(each: Difference, near: bool) -> str:
     """ "loss (to the digits of the table)" where a small value differs by more than the margin,
     which is named beside the others if that is not so of all."""
-    margin = "" if near else f" (within {ALIKE * 100:.0f} %)"
+    margin = "" if near else f" ({_MARGIN})"
     return _what(each) + (margin if each.nearly_equal else " (to the digits of the table)")
 
 
