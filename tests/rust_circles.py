@@ -1,7 +1,8 @@
 """Checks that the files of each Rust crate import each other in one direction.
 
 A file that hands on what another one defines (``pub use``) does not depend on it, and what comes
-through it is looked for where it is defined. Tests do not count.
+through it is looked for where it is defined. What a file uses it must name: no ``use crate::*``.
+Tests do not count.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ Graph: TypeAlias = dict[Module, dict[Module, set[str]]]
 
 ROOT = Path(__file__).parents[1]
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
-TESTS = re.compile(r"#\[cfg\(test\)\]\s*(?:#\[[^\]]*\]\s*)*mod \w+ \{.*", re.DOTALL)
+TESTS = re.compile(r"#\[cfg\((?:all\()?test\b[^\]]*\]\s*(?:#\[[^\]]*\]\s*)*mod \w+ \{.*", re.DOTALL)
 CHILD = re.compile(r"((?:#\[[^\]]*\]\s*)*)(?:pub(?:\([^)]*\))?\s+)?mod\s+(\w+)\s*;")
 VISIBLE = re.compile(r"pub\(in [^)]*\)")
 USE = re.compile(r"^\s*(pub(?:\([^)]*\))?\s+)?use\s+([^;]+);", re.MULTILINE)
@@ -56,6 +57,9 @@ def imports(crate: Path) -> Graph:
     uses = {module: list(_uses(text)) for module, text in sources.items()}
     graph: Graph = {module: {} for module in sources}
     for module, text in sources.items():
+        globs = [use.path for use in uses[module] if use.name == "*" and not use.handed_on]
+        if any(path.startswith(("crate", "super", "self")) for path in globs):
+            raise ValueError(f"{_called(crate, module)}: name what is used instead of {globs[0]}")
         taken = [use.path for use in uses[module] if not use.handed_on]
         known = {use.name: use.path for use in uses[module]}
         for path in PATH.findall(USE.sub("", text)):
@@ -83,7 +87,7 @@ def _modules(crate: Path) -> dict[Module, str]:
         plain = file.name in ("lib.rs", "main.rs", "mod.rs")
         folder = file.parent if plain else file.with_suffix("")
         for attributes, name in CHILD.findall(text):
-            if "cfg(test)" not in attributes:
+            if not re.search(r"cfg\((all\()?test\b", attributes):
                 files = [folder / f"{name}.rs", folder / name / "mod.rs"]
                 # Two files may share a module, each for some targets.
                 files += [file.parent / place for place in PLACE.findall(attributes)]

@@ -287,6 +287,16 @@ def test_what_shaping_costs_is_no_reason_against_it() -> None:
     assert 0.9 * 0.95 * rates[TODAY] < rates["cake"] < 0.9 * rates[TODAY]
 
 
+def test_a_way_back_without_a_rate_is_refused_with_the_lines_kind_too(
+    sojourn: Command, tmp_path: Path
+) -> None:
+    file = tmp_path / "line.toml"
+    file.write_text(f'{PINGS}[bottleneck]\n{RATE}\nreverse = "ideal"\n')
+    done = sojourn("advise", file, "--link", "docsis")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.endswith('bottleneck.reverse = "ideal": give the way back a rate\n')
+
+
 PINGS = """
 duration = "9s"
 warmup = "1s"

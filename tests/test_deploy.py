@@ -236,6 +236,7 @@ def test_tc_reads_every_setting(kind: str, rate: str, tmp_path: Path) -> None:
             except Error:
                 continue
             commands |= dict.fromkeys(made.commands[1:] or made.commands)
+    assert commands, kind
     body = 'DEV=port; tc qdisc replace dev "$DEV" root handle 1: htb default 1\n'
     done = in_namespace(tmp_path, body + "".join(f"{each} || true\n" for each in commands))
     wrong = [line for line in done.stderr.splitlines() if line.startswith(("Illegal", '"', "What"))]

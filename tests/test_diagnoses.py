@@ -430,6 +430,12 @@ def test_packets_of_another_size_are_told_where_they_change_what_comes_out() -> 
     # Its own setting goes before the link's, and frames count.
     own = counted({"kind": "rem", "mean_packet": 1000}, 1500)
     assert own.place == "bottleneck.qdisc.mean_packet" and own.numbers["found"] == 1500
+    # A way back that takes it over is told of by itself.
+    back = {"name": "reverse", "arrived_bytes": 52_000}
+    taken = counted("rem", 52, {"bottleneck.qdisc": "rem"}, **back)
+    assert taken.remedy == "set bottleneck.reverse.mean_packet = 52"
+    taken = counted({"kind": "rem", "mean_packet": 1500}, 52, None, **back)
+    assert taken.remedy == "give the way back a qdisc of its own, with mean_packet = 52"
     framed = counted("rem", 1500, {"bottleneck.frame_overhead": 1500})
     assert framed.remedy == "set bottleneck.mean_packet = 3000"
     assert counted("rem", 1000, {"bottleneck.min_frame": 1500}) is None

@@ -127,6 +127,21 @@ def test_a_restart_has_the_present_the_round_trip_and_the_segment() -> None:
         assert (mss, flight) == (1448, 0)
 
 
+@register("emptied")
+class Emptied(Reno):
+    """Begins again with nothing, which is a segment."""
+
+    def on_restart(self, window: Window, at: Occasion) -> None:
+        window.cwnd = 0
+
+
+def test_no_window_is_less_than_a_segment() -> None:
+    chunks = {"kind": "bulk", "rtt": "20ms", "rate": "500kbit", "chunk": "60kB"}
+    fields = {**FIELDS, "tcp": {"congestion": {"kind": "python", "class": "emptied"}}}
+    found = sojourn.run(sojourn.Scenario({**fields, "traffic": [chunks], "probes": {}}))
+    assert found.summary["groups"][0]["goodput_bps"] > 400e3
+
+
 @register("failing")
 class Failing(CongestionControl):
     def on_ack(self, window: Window, at: Occasion) -> None:

@@ -40,7 +40,6 @@ def test_what_is_handed_on_is_looked_for_where_it_is_defined(tmp_path: Path) -> 
         "use super::{law, queue::{self, Queue as Line}};\npub const MOST: usize = 8;",
         "pub const MOST: usize = size_of::<crate::queue::Queue>();",
         "use crate::queue;\npub const MOST: usize = size_of::<queue::Queue>();",
-        "use crate::*;\npub const MOST: usize = size_of::<crate::Queue>();",
     ],
 )
 def test_a_circle_is_found_however_its_names_are_written(tmp_path: Path, limits: str) -> None:
@@ -48,6 +47,12 @@ def test_a_circle_is_found_however_its_names_are_written(tmp_path: Path, limits:
     assert len(found) == 3
     assert any("::limits takes" in line and line.endswith("::queue") for line in found), found
     assert any("takes Gains of" in line for line in found), found
+
+
+def test_what_is_used_is_named(tmp_path: Path) -> None:
+    limits = "use crate::*;\npub const MOST: usize = size_of::<Queue>();"
+    with pytest.raises(ValueError, match=r"::limits: name what is used instead of crate::\*"):
+        circle(made(tmp_path, limits=limits))
 
 
 def test_tests_may_import_what_they_like(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_response_times_are_those_of_the_saved_run(browser: Any, lab: str, tmp_p
 
 
 def test_the_pictures_are_saved_as_they_are_drawn(browser: Any, lab: str, tmp_path: Path) -> None:
-    open_page(browser, lab)
+    open_page(browser, f"{lab}#tour=7")
     move(browser, "speed", "10")
     step_beyond(browser, 1)
     root = ET.parse(saved(browser, "svg", tmp_path)).getroot()

@@ -19,7 +19,6 @@ use sojourn_base::{NANOS_PER_BYTE, Time};
 use sojourn_link::{Link, Medium, Path, Paths, Serialiser, places};
 use sojourn_records::{GroupBook, Names, Recorder};
 use sojourn_scenario::{Network, NetworkGroup, NetworkLink};
-use sojourn_tcp::HEADERS;
 use sojourn_traffic::{Http, RttPer, Source};
 
 /// Builds the simulation of `network`.
@@ -106,7 +105,7 @@ fn backlog(group: &NetworkGroup) -> Time {
     let (Some(rate), Some(packets)) = (group.access_rate, group.access_queue) else {
         return Time::MAX;
     };
-    let bytes = u64::from(HEADERS + u32::from(group.tcp.options) + group.tcp.payload);
+    let bytes = u64::from(group.full_packet());
     let time =
         u128::from(packets) * u128::from(bytes) * u128::from(NANOS_PER_BYTE) / u128::from(rate.0);
     u64::try_from(time).map_or(Time::MAX, Time)

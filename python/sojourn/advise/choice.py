@@ -256,8 +256,6 @@ def _check(scenario: Scenario) -> None:
     link = fields.get("bottleneck")
     if link is None:
         raise InputError("the scenario has no [bottleneck]; give the line as one")
-    if link.get("reverse") == "ideal":
-        raise InputError('bottleneck.reverse = "ideal": give the way back a rate')
     least, most = (float(read("rate", each)) for each in _SHAPES)
     for line in ways_of(scenario).values():
         for name, why in _REFUSED.items():
@@ -288,8 +286,14 @@ FRAME = ("frame_overhead", "min_frame")
 
 
 def ways_of(scenario: Scenario) -> dict[str, Link]:
-    """The line each way, "down" and "up"."""
+    """The line each way, "down" and "up".
+
+    Raises:
+        InputError: If the way back has no rate.
+    """
     line = json.loads(scenario.to_json())["bottleneck"]
+    if line.get("reverse") == "ideal":
+        raise InputError('bottleneck.reverse = "ideal": give the way back a rate')
     return dict(zip(("down", "up"), links({"bottleneck": line}), strict=True))
 
 

@@ -426,7 +426,8 @@ def _dualpi2(qdisc: Fields, place: Place) -> Leaf:
         remarks.append("Linux marks L above a step, not along a ramp: the ramp's middle is taken.")
     if qdisc["min_packets"] > 0:
         remarks.append("Linux looks at min_packets when a packet comes, not when it leaves.")
-    step = steps.time(f"{place.field}.step_th", _step_s(qdisc, place), remarks)
+    field = f"{place.field}.{'max_th' if qdisc['marking'] == 'ramp' else 'step_th'}"
+    step = steps.time(field, _step_s(qdisc, place), remarks)
     # tc drops what is beyond a whole step, so it is given whole ones.
     gains = {name: _steps(qdisc, place, name) * _GAIN_STEP for name in ("alpha", "beta")}
     for name, gain in gains.items():
@@ -449,13 +450,13 @@ def _dualpi2(qdisc: Fields, place: Place) -> Leaf:
 
 def _steps(qdisc: Fields, place: Place, name: str) -> int:
     """A gain of DualPI2 as in Linux."""
-    steps = round(float(qdisc[name]) / _GAIN_STEP)
-    if steps < 1:
+    count = round(float(qdisc[name]) / _GAIN_STEP)
+    if count < 1:
         raise DeployError(
             f"{place.field}.{name} = {qdisc[name]:g}: Linux counts it in units of 1/256 Hz, so "
             "it must be at least 1/512"
         )
-    return steps
+    return count
 
 
 def _step_s(qdisc: Fields, place: Place) -> float:

@@ -66,9 +66,8 @@ class Qdisc:
 
     @property
     def mean_packet_place(self) -> str:
-        """Where that is set."""
-        own = "mean_packet" in self.written
-        return f"{self.place}.mean_packet" if own else self.at.place_of("mean_packet")
+        """Where that is set for this link alone."""
+        return f"{self.place if 'mean_packet' in self.written else self.at.place}.mean_packet"
 
     def frame(self, size: float) -> float:
         """Bytes on the wire of a packet of so many."""

@@ -192,11 +192,14 @@ def mean_packet(facts: Facts) -> Iterator[Finding]:
         found = _miscounted(one, link)
         if found is not None:
             size, means = found
+            remedy = f"set {one.mean_packet_place} = {size:.0f}"
+            if not one.own and "mean_packet" in one.written:
+                remedy = f"give the way back a qdisc of its own, with mean_packet = {size:.0f}"
             yield Finding(
                 one.mean_packet_place,
                 f"the discipline assumes packets of {one.mean_packet} bytes, and those that "
                 f"came take {size:.0f} in the mean: {means}",
-                f"set {one.mean_packet_place} = {size:.0f}",
+                remedy,
                 {"mean_packet": one.mean_packet, "found": size},
             )
 

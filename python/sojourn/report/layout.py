@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sojourn import style
+from sojourn.errors import ScenarioError
 from sojourn.labels import ecn_words, timeless
 from sojourn.load import UNCONGESTED, Basis
 from sojourn.report.runs import ReportError, Run, number
@@ -106,8 +107,14 @@ class Layout:
             if twin.seed == run.seed and twin is not run
         )
         twin = next(twins, None)
-        basis = Basis.of(Scenario(run.toml)) if twin is not None else None
-        return None if twin is None or basis is None else basis.load(twin.summary)
+        if twin is None:
+            return None
+        try:
+            basis = Basis.of(Scenario(run.toml))
+        except ScenarioError:
+            # Of another version, which took fields that are not there any more.
+            return None
+        return None if basis is None else basis.load(twin.summary)
 
 
 def arrange(runs: Sequence[Run]) -> Layout:

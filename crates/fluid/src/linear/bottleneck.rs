@@ -315,6 +315,12 @@ impl Bottleneck {
         })
     }
 
+    /// Whether the link sends just what its discipline lets come. It may not where that takes
+    /// packets for larger or smaller than they are.
+    pub(super) fn sends(&self, rest: &Rest) -> bool {
+        rest.queue >= 0.0 && (self.qdisc.is_none() || self.load(rest) <= 1.0 + 1e-6)
+    }
+
     /// What a point must be.
     fn require(&self, rest: &Rest) -> Result<(), String> {
         let Rest { window, p, queue, rtt, propagation } = *rest;
@@ -323,13 +329,6 @@ impl Bottleneck {
             return Err(format!(
                 "no operating point: {flows} flows need a probability of {p:.3}, more than the \
                  profile gives before it jumps to 1"
-            ));
-        }
-        if queue < 0.0 || (self.qdisc.is_some() && self.load(rest) > 1.0 + 1e-6) {
-            let more = if queue < 0.0 { "fewer" } else { "more" };
-            return Err(format!(
-                "mean_packet: no operating point: the discipline lets {more} packets come than the \
-                 link sends, as they do not have this size"
             ));
         }
         if window < 1.0 {
@@ -343,6 +342,13 @@ impl Bottleneck {
             return Err(format!(
                 "no operating point: a window of {window:.3} packets needs a probability of \
                  {p:.3}; it must be at most 1"
+            ));
+        }
+        if !self.sends(rest) {
+            let more = if queue < 0.0 { "fewer" } else { "more" };
+            return Err(format!(
+                "mean_packet: no operating point: the discipline lets {more} packets come than the \
+                 link sends, as they do not have this size"
             ));
         }
         if propagation < 0.0 {

@@ -53,7 +53,7 @@ impl Bottleneck {
         let Rest { window, p, queue, rtt, propagation } = answer.rest;
         let hold = answer.made.law.hold();
         row.values = [f64::NAN, 0.0, window, p, rtt, queue, hold];
-        let there = window >= self.window && queue >= 0.0 && propagation >= 0.0;
+        let there = window >= self.window && propagation >= 0.0 && self.sends(&answer.rest);
         if self.queue.is_none() && !(there && p <= 1.0) {
             return row;
         }

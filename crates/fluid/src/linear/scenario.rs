@@ -1,7 +1,7 @@
 //! The loop of a scenario: its long flows over its bottleneck, as if all had the mean round trip.
 
 use sojourn_qdisc::Ecn;
-use sojourn_scenario::{Network, NetworkGroup, NetworkLink};
+use sojourn_scenario::{Changed, Network, NetworkGroup};
 use sojourn_tcp::Algorithm;
 use sojourn_traffic::Source;
 
@@ -11,23 +11,35 @@ use crate::queues::{Env, Law as _};
 use crate::windows::{Acks, KINDS};
 use crate::{QueueLaw, WindowLaw};
 
+/// The part of the link that datagrams may take without a word.
+const NEGLIGIBLE: f64 = 0.05;
+
 impl Bottleneck {
     /// The loop of a scenario's long flows over its bottleneck: of those that are there when it
     /// ends. Other traffic that heeds losses is not in it.
     ///
     /// # Errors
     /// If there are no such flows, there is no law for their congestion control, the link's rate
-    /// changes, or datagrams that heed nothing take a part of it.
+    /// changes, or datagrams, which heed nothing, take more than a twentieth of it.
     pub fn of(network: &Network) -> Result<Self, String> {
         let link = &network.links[network.bottleneck];
-        if let Some(what) = changing(link) {
+        if let Some(what) = changing(network) {
             return Err(format!("link {}: the linear model has one rate, not {what}", link.name));
         }
-        let deaf = |group: &&NetworkGroup| {
-            matches!(group.source, Source::Udp(_) | Source::OnOff(_))
-                && group.forward.contains(&network.bottleneck)
+        let takes = |group: &NetworkGroup| match &group.source {
+            Source::Udp(udp) => udp.rate.as_f64(),
+            Source::OnOff(source) => source.rate.as_f64(),
+            _ => 0.0,
         };
-        if let Some(group) = network.groups.iter().find(deaf) {
+        let unresponsive = network.groups.iter().filter(|group| {
+            group.forward.contains(&network.bottleneck)
+                && (0..u64::from(group.members)).any(|flow| stays(network, group, flow))
+        });
+        let unresponsive: Vec<&NetworkGroup> =
+            unresponsive.filter(|group| takes(group) > 0.0).collect();
+        let taken: f64 = unresponsive.iter().map(|it| f64::from(it.members) * takes(it)).sum();
+        let rate = link.rate.map_or(f64::INFINITY, |rate| rate.as_f64());
+        if let Some(group) = unresponsive.first().filter(|_| taken > NEGLIGIBLE * rate) {
             return Err(format!(
                 "traffic.{}: the linear model has no datagrams, which take their part of the link \
                  whatever is lost",
@@ -115,9 +127,14 @@ fn stays(network: &Network, group: &NetworkGroup, flow: u64) -> bool {
         && group.start_of(network.seed, flow) < network.duration
 }
 
-/// What makes the rate of a link change, if anything does.
-fn changing(link: &NetworkLink) -> Option<&'static str> {
+/// What makes the rate of the bottleneck change, if anything does.
+fn changing(network: &Network) -> Option<&'static str> {
+    let link = &network.links[network.bottleneck];
+    let changes = network.changes.iter().any(
+        |change| matches!(change.what, Changed::Link(at, _, Some(_)) if at == network.bottleneck),
+    );
     [
+        (changes, "one that [[changes]] set"),
         (link.schedule.is_some(), "a schedule"),
         (link.docsis.is_some(), "that of a cable modem's grants"),
         (link.wifi.is_some(), "that of a shared medium"),
@@ -272,7 +289,13 @@ timestamps = false
         let udp = "[[traffic]]\nkind = \"udp\"\nname = \"tv\"\nrate = \"4mbit\"\n";
         let wrong = bottleneck(&(flows.clone() + udp)).unwrap_err();
         assert!(wrong.starts_with("traffic.tv: the linear model has no datagrams"), "{wrong}");
-        let back = format!("{flows}{udp}direction = \"reverse\"\n");
-        assert_eq!(bottleneck(&back).unwrap().flows, 1.0);
+        for more in ["direction = \"reverse\"", "stop = \"30s\""] {
+            assert_eq!(bottleneck(&format!("{flows}{udp}{more}\n")).unwrap().flows, 1.0);
+        }
+        let voice = udp.replace("4mbit", "100kbit\"\nflows = \"7").replace("\"7\"", "7");
+        assert_eq!(bottleneck(&(flows.clone() + &voice)).unwrap().flows, 1.0);
+        let set = "[[changes]]\nat = \"5s\"\nset = { \"bottleneck.rate\" = \"10mbit\" }\n";
+        let wrong = bottleneck(&(flows + set)).unwrap_err();
+        assert!(wrong.ends_with("one rate, not one that [[changes]] set"), "{wrong}");
     }
 }

@@ -1,12 +1,8 @@
 //! What real hosts can do, and how long their packets are.
 
 use super::datagrams;
-use crate::headers::{IPV4_HEADER, TCP_HEADER};
 use sojourn_scenario::{Network, NetworkGroup};
 use sojourn_traffic::Source;
-
-/// Bytes of the IPv4 and TCP headers without options.
-const TCP_IP_HEADERS: u32 = (IPV4_HEADER + TCP_HEADER) as u32;
 
 /// The longest IP packet that the hosts send, bytes.
 pub fn longest_packet(network: &Network) -> u32 {
@@ -14,10 +10,7 @@ pub fn longest_packet(network: &Network) -> u32 {
         Source::Udp(udp) => udp.packet.0 as u32,
         Source::OnOff(source) => source.packet.0 as u32,
         Source::Ping(ping) => ping.size.0 as u32,
-        _ => match &group.quic {
-            Some(quic) => quic.max_udp_payload + datagrams::HEADER,
-            None => group.tcp.payload + u32::from(group.tcp.options) + TCP_IP_HEADERS,
-        },
+        _ => group.full_packet(),
     };
     network.groups.iter().map(longest).max().unwrap_or(0)
 }

@@ -101,12 +101,9 @@ impl fmt::Debug for State {
 /// After a loss or a mark window and threshold are one, as other algorithms leave them. The sender
 /// sees to no more than how the flight comes down, and not all senders do.
 fn reduced(window: &mut Window, at: Congested, decide: impl FnOnce(&mut Window) -> bool) {
-    if decide(window) {
-        window.cwnd = window.ssthresh.max(at.mss);
-    } else {
-        window.cwnd = window.cwnd.max(at.mss);
-        window.ssthresh = window.cwnd;
-    }
+    let bytes = if decide(window) { window.ssthresh } else { window.cwnd };
+    window.cwnd = bytes.max(at.mss);
+    window.ssthresh = window.cwnd;
 }
 
 impl Control for State {
@@ -156,6 +153,7 @@ impl Control for State {
 
     fn on_restart(&mut self, _: &Settings, window: &mut Window, at: Congested) {
         self.decider.on_restart(window, at);
+        window.cwnd = window.cwnd.max(at.mss);
     }
 
     fn on_tx_start(&mut self, _: &Settings, window: &mut Window, now: Time) {

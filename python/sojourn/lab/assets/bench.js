@@ -134,7 +134,11 @@ export class Bench {
 
   /** The scenarios of both sides with what is set now. */
   async present() {
-    const texts = SIDES.map(async (name) => [name, await this.#scenario(name, this.current(name))]);
+    const texts = SIDES.map(async (name) => {
+      const toml = await this.#scenario(name, this.current(name));
+      // What is still to come is not there yet.
+      return [name, await (await this.#asked()).changed(toml, { changes: [] })];
+    });
     return Object.fromEntries(await Promise.all(texts));
   }
 
