@@ -185,7 +185,8 @@ def test_it_fits_the_screen(browser: Any, lab: str, width: int) -> None:
     )
     whole_run(browser)
     painted = browser.execute_script(
-        "return [...document.querySelectorAll('figure:not(:has(.packets)) canvas')].map((view) => "
+        "return [...document.querySelectorAll("
+        "'figure:not(:has(.packets)) canvas:not([hidden])')].map((view) => "
         "new Set(new Uint32Array(view.getContext('2d').getImageData(0, 0, view.width, view.height)"
         ".data.buffer)).size)"
     )

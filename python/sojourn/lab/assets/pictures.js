@@ -108,7 +108,7 @@ export class Pictures {
   /** The canvases that are seen. */
   get shown() {
     const all = Object.entries(this.views);
-    return Object.fromEntries(all.filter(([, view]) => !view.closest("figure").hidden));
+    return Object.fromEntries(all.filter(([, view]) => !view.closest("[hidden]")));
   }
 
   /**
@@ -119,6 +119,8 @@ export class Pictures {
   draw(bench, theory, views = undefined) {
     const ink = this.#ink;
     const runs = Object.values(bench.runs);
+    // Where neither side has a loop, the words beside it say why.
+    this.views.nyquist.hidden = Object.keys(theory.loops).length === 0;
     views ??= this.#reveal(runs);
     const width = bench.whole ? bench.duration || 1 : bench.span;
     const to = Math.max(bench.time, width);
@@ -150,7 +152,7 @@ export class Pictures {
       const said = responses(views.responses, { runs, from: to - width, to: bench.time, ink });
       this.#times.textContent = said.join(" ");
     }
-    nyquist(views.nyquist, { loops: theory.loops, ink });
+    if (views.nyquist) nyquist(views.nyquist, { loops: theory.loops, ink });
     const words = SIDES.flatMap((name) => {
       const loop =
         theory.loops[name]?.words ?? (theory.why[name] && `no loop. ${theory.why[name]}`);
