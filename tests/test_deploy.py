@@ -96,6 +96,17 @@ def test_a_token_bucket_is_no_faster_than_its_link() -> None:
     assert "tbf's rate is above the link's, which is what holds then." in fast.remarks
 
 
+def test_a_token_bucket_of_ip_bytes_is_held_to_frames_with_a_word() -> None:
+    above = "tbf's rate is above the link's, which is what holds then."
+    frames = {"frame_overhead": 38, "min_frame": 84}
+    for rate, said in (("5mbit", False), ("9.9mbit", True)):
+        made = deploy(scenario({"kind": "tbf", "rate": rate}, **frames))
+        assert (above in made.remarks) == said
+        assert any("tbf itself counts IP bytes" in each for each in made.remarks) != said
+    bare = deploy(scenario({"kind": "tbf", "rate": "9.9mbit"}))
+    assert not any("IP bytes" in each or each == above for each in bare.remarks)
+
+
 def test_cake_is_no_faster_than_its_link() -> None:
     cake = {"kind": "cake", "bandwidth": "9mbit"}
     both = scenario(cake, reverse={"rate": "2mbit"})

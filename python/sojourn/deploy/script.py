@@ -182,15 +182,9 @@ def _egress(at: Link, name: str) -> Deployment:
     remarks.append(counted)
     field, shaped, bucket = at.place_of("rate"), bps, ""
     if qdisc["kind"] == "tbf":
-        own, field = qdisc.get("rate"), f"{place.field}.rate"
-        shaped = _HELD * bps if own is None else quantity(field, own, "rate")
-        if shaped > bps:
-            remarks.append("tbf's rate is above the link's, which is what holds then.")
-            shaped = bps
-        if qdisc.get("peak_rate"):
-            remarks.append("HTB has one bucket: peak_rate and peak_burst are left out.")
-        burst = _burst(f"{place.field}.burst", str(qdisc["burst"]), shaped)
-        bucket = f" burst {burst} cburst {burst}"
+        field = f"{place.field}.rate"
+        shaped, bucket, said = _token_bucket(at, place, qdisc)
+        remarks += said
         qdisc, place = qdisc["qdisc"], Place(shaped, place.mean_packet, f"{place.field}.qdisc")
     rate = steps.rate(field, shaped, remarks) + bucket
     commands = [
@@ -233,6 +227,26 @@ def _left_out(link: Link) -> list[str]:
             "program of its own, would move it."
         )
     return said
+
+
+def _token_bucket(at: Link, place: Place, qdisc: Mapping[str, Any]) -> tuple[float, str, list[str]]:
+    """The rate that HTB holds for TBF, its words for the bucket, and remarks."""
+    said, own = list[str](), qdisc.get("rate")
+    shaped = _HELD * at.rate_bps
+    if own is not None:
+        shaped = quantity(f"{place.field}.rate", str(own), "rate")
+    if own is not None and at.idle_shaper(settings_of(qdisc, place)):
+        said.append("tbf's rate is above the link's, which is what holds then.")
+        shaped = at.rate_bps
+    elif at.fields["frame_overhead"] or at.fields["min_frame"]:
+        said.append(
+            "HTB counts frames at tbf's rate, of which tbf itself counts IP bytes: it lets less "
+            "pass."
+        )
+    if qdisc.get("peak_rate"):
+        said.append("HTB has one bucket: peak_rate and peak_burst are left out.")
+    burst = _burst(f"{place.field}.burst", str(qdisc["burst"]), shaped)
+    return shaped, f" burst {burst} cburst {burst}", said
 
 
 def _burst(field: str, text: str, bps: float) -> int:
