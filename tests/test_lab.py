@@ -401,8 +401,10 @@ def test_an_export_is_a_page(sojourn: Command, tmp_path: Path) -> None:
 def test_an_export_that_cannot_be_written_says_so(sojourn: Command, tmp_path: Path) -> None:
     (tmp_path / "lab.html").mkdir()
     done = sojourn("lab", "--export", tmp_path)
-    assert (done.returncode, done.stderr.count("\n")) == (1, 1)
-    assert f"cannot write to {tmp_path / 'lab.html'}: Is a directory; " in done.stderr
+    # A checkout's engine may be older than its sources, which is said first.
+    said = [each for each in done.stderr.splitlines() if "older than its sources" not in each]
+    assert (done.returncode, len(said)) == (1, 1)
+    assert f"cannot write to {tmp_path / 'lab.html'}: Is a directory; " in said[0]
 
 
 def test_an_export_into_a_folder_is_called_after_the_lab(
