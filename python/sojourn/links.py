@@ -44,6 +44,11 @@ class Link:
         place = self.place if field in self.given else self.place.removesuffix(".reverse")
         return f"{place}.{field}"
 
+    def frame(self, size: float) -> float:
+        """Bytes on the wire of a packet of so many."""
+        added, least = (float(self.fields[name]) for name in ("frame_overhead", "min_frame"))
+        return max(size + added, least)
+
     def idle_shaper(self, settings: Row) -> str | None:
         """The setting of a discipline that lets more packets of mean size pass than the link sends.
 
@@ -54,7 +59,7 @@ class Link:
         if name is None or settings.get(name) is None or settings.get("autorate_ingress"):
             return None
         mean = self.fields["mean_packet"]
-        sent = max(mean + self.fields["frame_overhead"], self.fields["min_frame"])
+        sent = self.frame(mean)
         counted = max(mean + settings.get("overhead", 0), settings.get("mpu", 0))
         counted *= _FRAMINGS.get(settings.get("framing", ""), 1.0)
         rate = quantity(f"{self.place_of('qdisc')}.{name}", str(settings[name]), "rate")

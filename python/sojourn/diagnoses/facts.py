@@ -69,11 +69,6 @@ class Qdisc:
         """Where that is set for this link alone."""
         return f"{self.place if 'mean_packet' in self.written else self.at.place}.mean_packet"
 
-    def frame(self, size: float) -> float:
-        """Bytes on the wire of a packet of so many."""
-        added, least = (float(self.at.fields[name]) for name in ("frame_overhead", "min_frame"))
-        return max(size + added, least)
-
     @property
     def link(self) -> str:
         """The name of the link; of many alike, the first one's."""

@@ -209,7 +209,7 @@ def _miscounted(one: Qdisc, link: Row) -> tuple[float, str] | None:
     if not link.get("arrived_bytes"):
         return None
     settings, size = one.settings, int(link["arrived_bytes"]) / int(link["arrived"])
-    frame, in_bytes = one.frame(size), settings.get("queue_in_bytes")
+    frame, in_bytes = one.at.frame(size), settings.get("queue_in_bytes")
     signals = _signals(link) > 0
     sends, assumed = (one.rate_bps / 8 / each for each in (frame, one.mean_packet))
     if one.kind == "rate" and not in_bytes:

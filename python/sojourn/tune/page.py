@@ -123,7 +123,10 @@ def _tables(found: Tuning) -> Iterator[Table]:
         yield Table(
             "The front",
             words.headings(found)[:-2],
-            [[label_of(dict(each.values)), *words.numbers(found, each)] for each in front],
+            [
+                [label_of(dict(each.values)), *cells]
+                for each, cells in zip(front, words.numbers(found, front), strict=True)
+            ],
             note="In the order of the goal. Of a constraint's measure the place where it is "
             "closest to the bound.",
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from sojourn import formatting
 from sojourn._engine import nyquist
@@ -35,26 +36,29 @@ def heading(definition: Definition) -> str:
 def rows(found: Tuning, most: int | None = None) -> list[list[str]]:
     """The settings that ran with all seeds, the best first: a row of :func:`headings` each."""
     good = {id(each) for each in found.as_good()}
-    full = sorted(found.full, key=found.order)
+    full = sorted(found.full, key=found.order)[:most]
     return [
         [
             ", ".join(map(str, each.values.values())),
-            *numbers(found, each),
+            *cells,
             "yes" if found.holds(each) else "no",
             "yes" if id(each) in good else "",
         ]
-        for each in full[:most]
+        for each, cells in zip(full, numbers(found, full), strict=True)
     ]
 
 
-def numbers(found: Tuning, each: Candidate) -> list[str]:
-    """The goal's measure, then of each constraint's the place where it is closest to the bound."""
-    goals = [found.value(one) for one in found.full]
-    shown = [written(found.value(each), found.goal.measure.definition, goals)]
+def numbers(found: Tuning, settings: Sequence[Candidate]) -> list[list[str]]:
+    """For each setting the goal's measure, then of each constraint's the place where it is closest
+    to the bound."""
+    columns = [(found.goal.measure, found.value)]
     for place, constraint in enumerate(found.constraints):
-        beside = [found.closest(one, place) for one in found.full]
-        shown.append(written(found.closest(each, place), constraint.measure.definition, beside))
-    return shown
+        columns.append((constraint.measure, partial(found.closest, place=place)))
+    cells = []
+    for measure, of in columns:
+        beside = [of(each) for each in found.full]
+        cells.append([written(of(each), measure.definition, beside) for each in settings])
+    return [list(row) for row in zip(*cells, strict=True)]
 
 
 def tried(found: Tuning) -> str:

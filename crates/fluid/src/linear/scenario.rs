@@ -31,29 +31,26 @@ impl Bottleneck {
             Source::OnOff(source) => source.rate.as_f64(),
             _ => 0.0,
         };
-        let unresponsive = network.groups.iter().filter(|group| {
+        let there = network.groups.iter().filter(|group| {
             group.forward.contains(&network.bottleneck)
                 && (0..u64::from(group.members)).any(|flow| stays(network, group, flow))
         });
-        let unresponsive: Vec<&NetworkGroup> =
-            unresponsive.filter(|group| takes(group) > 0.0).collect();
-        let taken: f64 = unresponsive.iter().map(|it| f64::from(it.members) * takes(it)).sum();
+        let there: Vec<&NetworkGroup> = there.collect();
+        let taken: f64 = there.iter().map(|group| f64::from(group.members) * takes(group)).sum();
         let rate = link.rate.map_or(f64::INFINITY, |rate| rate.as_f64());
-        if let Some(group) = unresponsive.first().filter(|_| taken > NEGLIGIBLE * rate) {
+        let unresponsive = there.iter().find(|group| takes(group) > 0.0);
+        if let Some(group) = unresponsive.filter(|_| taken > NEGLIGIBLE * rate) {
             return Err(format!(
                 "traffic.{}: the linear model has no datagrams, which take their part of the link \
                  whatever is lost",
                 group.name
             ));
         }
-        let long = |group: &&NetworkGroup| {
-            matches!(&group.source, Source::Bulk(bulk) if bulk.size.is_none() && bulk.rate.is_none())
-                && group.forward.contains(&network.bottleneck)
+        let long = |group: &&NetworkGroup| match &group.source {
+            Source::Bulk(bulk) => bulk.size.is_none() && bulk.rate.is_none(),
+            _ => false,
         };
-        let here = |group: &&NetworkGroup| {
-            (0..u64::from(group.members)).any(|flow| stays(network, group, flow))
-        };
-        let groups: Vec<&NetworkGroup> = network.groups.iter().filter(long).filter(here).collect();
+        let groups: Vec<&NetworkGroup> = there.into_iter().filter(long).collect();
         let Some(first) = groups.first() else {
             return Err("traffic: no long flows are over the bottleneck at the end".into());
         };

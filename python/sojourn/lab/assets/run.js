@@ -1,6 +1,11 @@
 // One side: a simulation under way, what was seen of it, and its end.
 
 export const FLOWS = 4;
+// What a copy has of the original at that instant, and none of both alters afterwards.
+const SHARED = [
+  ...["time", "duration", "asked", "changes", "links", "groups", "link"],
+  ...["lost", "marked", "packets"],
+];
 
 export class Run {
   /** Seconds simulated so far. */
@@ -76,9 +81,7 @@ export class Run {
   /** A copy with the same past, which goes its own way on an engine of its own. */
   async fork(name, engine) {
     const other = new Run(name, engine);
-    const { time, duration, asked, changes, links, groups, link, lost, marked, packets } = this;
-    const same = { time, duration, asked, changes, links, groups, link, lost, marked, packets };
-    Object.assign(other, same);
+    for (const name of SHARED) other[name] = this[name];
     await this.#alone(async () => {
       other.side = await engine;
       other.simulation = await this.simulation.fork(other.side);
